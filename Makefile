@@ -1,0 +1,51 @@
+PYTHON ?= python3
+BIN := .venv/bin
+LOCK := requirements/dev.txt
+
+.PHONY: bench test lint types unit benchmark lock sample schema clean
+.DELETE_ON_ERROR:
+
+bench: .venv/installed ## measure the embedded sample corpus with the default model
+	$(BIN)/membench fetch all-minilm-l6-v2
+	$(BIN)/membench retrieval sample --timeline now --timeline anchored
+
+test: lint types unit ## everything that has to hold before a change lands
+
+lint: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/installed
+	$(BIN)/mypy
+
+unit: .venv/installed
+	$(BIN)/pytest
+
+benchmark: .venv/installed ## speed and memory, as ratios within one run
+	$(BIN)/python -m benchmarks
+
+.venv/installed: pyproject.toml $(LOCK) requirements/llama.txt scripts/llama_wheel.sh
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "membench needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ...")'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	wheel=$$(scripts/llama_wheel.sh $(BIN)/python) && $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$$wheel"
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement $(LOCK)
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+PIP_COMPILE = .venv-lock/bin/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe --no-header \
+	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host
+
+lock: ## resolve the locked dependencies anew
+	test -x .venv-lock/bin/pip-compile || ($(PYTHON) -m venv .venv-lock && .venv-lock/bin/pip install --quiet pip-tools==7.6.2)
+	$(PIP_COMPILE) --output-file requirements/runtime.txt pyproject.toml
+	$(PIP_COMPILE) --extra dev --output-file requirements/dev.txt pyproject.toml
+	awk '/^llama-cpp-python==/ {on = 1} on && !/#/ {print} on && !/\\$$/ {on = 0}' requirements/runtime.txt | sed '$$ s/ \\$$//' > requirements/llama.txt
+
+sample: .venv/installed ## write the embedded sample corpus anew
+	$(BIN)/python -m membench.corpora.sample.generate
+
+schema: .venv/installed ## write the published JSON Schemas anew
+	for name in measurement provenance; do $(BIN)/membench schema $$name > schemas/$$name.json; done
+
+clean:
+	rm -rf .venv .venv-lock build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

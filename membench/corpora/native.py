@@ -1,0 +1,84 @@
+"""membench's own corpus format, for the embedded sample and for corpora of a user's own: `membench.corpus/1`.
+
+One JSON object with ``instances``, each with ``sessions`` of ``turns`` and ``queries`` that name their gold by id.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import ConfigDict
+
+from membench.corpora.dates import iso_date
+from membench.corpora.types import Category, Instance, Query, Role, Session, Turn
+from membench.corpora.validation import Raw, checked, malformed
+
+
+class _Strict(Raw):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class _Turn(_Strict):
+    id: str
+    role: Role
+    speaker: str
+    text: str
+    caption: str | None = None
+
+
+class _Session(_Strict):
+    id: str
+    date: str | None = None
+    turns: list[_Turn]
+
+
+class _Category(_Strict):
+    name: str
+    number: int | str
+
+
+class _Query(_Strict):
+    id: str
+    text: str
+    category: _Category
+    gold_sessions: list[str]
+    gold_turns: list[str]
+    answer: str | None = None
+    asked: str | None = None
+    unanswerable: bool = False
+
+
+class _Instance(_Strict):
+    id: str
+    sessions: list[_Session]
+    queries: list[_Query]
+
+
+def read_instance(value: Any, path: Path, position: int) -> Instance:
+    """One instance. Raises CorpusError that names the instance and the field; ids must be unique within it."""
+    raw = checked(_Instance, value, path, position, "id")
+    sessions = tuple(
+        Session(session.id, iso_date(session.date), tuple(Turn(**dict(turn)) for turn in session.turns))
+        for session in raw.sessions
+    )
+    session_ids = [session.id for session in sessions]
+    turn_ids = [turn.id for session in sessions for turn in session.turns]
+    for field, ids in (("sessions", session_ids), ("turns", turn_ids), ("queries", [query.id for query in raw.queries])):
+        if len(set(ids)) < len(ids):
+            twice = next(name for index, name in enumerate(ids) if name in ids[:index])
+            raise malformed(path, position, raw.id, field, f"expected unique ids, found {twice!r} twice")
+    queries = tuple(_query(query, session_ids, turn_ids) for query in raw.queries)
+    return Instance(raw.id, sessions, queries)
+
+
+def _query(raw: _Query, session_ids: list[str], turn_ids: list[str]) -> Query:
+    known = {*session_ids, *turn_ids}
+    return Query(
+        id=raw.id,
+        text=raw.text,
+        category=Category(raw.category.name, raw.category.number),
+        gold_sessions=tuple(name for name in session_ids if name in raw.gold_sessions),
+        gold_turns=tuple(name for name in turn_ids if name in raw.gold_turns),
+        unanswerable=raw.unanswerable,
+        asked=iso_date(raw.asked),
+        dangling=tuple(name for name in (*raw.gold_sessions, *raw.gold_turns) if name not in known),
+    )

@@ -1,0 +1,1 @@
+"""Files: where they are kept, whole or absent, verified, fetched, and held by one run at a time."""

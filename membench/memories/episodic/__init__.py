@@ -1,0 +1,1 @@
+"""The built-in system under test: an episodic memory with recency decay, importance and diversity reranking."""

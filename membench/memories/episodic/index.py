@@ -1,0 +1,143 @@
+"""The rows of one store in memory, in insertion order, and the candidates that a search ranks."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import faiss
+import numpy as np
+import numpy.typing as npt
+
+from membench.memories.episodic.ranking import Floats, Integers, cosines, descending
+from membench.memories.episodic.words import Vocabulary, Words
+
+Vector = npt.NDArray[np.float32]
+
+# FAISS ranks in float32; so many more than wanted are taken from it that the float64 order decides who is in.
+_MARGIN = 64
+# Forgotten rows stay in the arrays until there are so many of them.
+_FORGOTTEN_AT_MOST = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One stored memory. ``created`` is in seconds since 1970, None where unknown."""
+
+    id: int
+    created: int | None
+    importance: float
+    words: Words
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The rows that one search ranks, in insertion order; ``overlaps`` is by place among them."""
+
+    rows: Sequence[Row]
+    vectors: Floats
+    importance: Floats
+    overlaps: Callable[[int], Floats]
+
+    def ages(self, now: int | None) -> Integers:
+        """Seconds from each row's creation to ``now``; 0 where either is unknown."""
+        return np.array(
+            [0 if now is None or row.created is None else now - row.created for row in self.rows], dtype=np.int64
+        )
+
+
+class RowIndex:
+    """Rows by position. FAISS, with ``use_faiss``, only proposes; float64 cosines decide."""
+
+    def __init__(self, dimension: int, use_faiss: bool) -> None:
+        self._dimension = dimension
+        self._use_faiss = use_faiss
+        self._vocabulary = Vocabulary()
+        self._rows: list[Row] = []
+        self._vectors = np.empty((64, dimension), dtype=np.float32)
+        self._forgotten: set[int] = set()
+        self._everything: Candidates | None = None
+        self._faiss = self._new_faiss()
+
+    def __len__(self) -> int:
+        return len(self._rows) - len(self._forgotten)
+
+    def __getitem__(self, position: int) -> Row:
+        return self._rows[position]
+
+    def add(self, row_id: int, vector: Vector, created: int | None, importance: float, text: str) -> None:
+        """Appends a row."""
+        position = len(self._rows)
+        if position == len(self._vectors):
+            self._vectors = np.concatenate([self._vectors, np.empty_like(self._vectors)])
+        self._vectors[position] = vector
+        self._rows.append(Row(row_id, created, importance, self._vocabulary.word_set(text)))
+        self._everything = None
+        if self._faiss is not None:
+            self._faiss.add(vector.reshape(1, -1))
+
+    def forget(self, position: int) -> None:
+        """Takes a row out of every later answer. Positions are new after that."""
+        self._forgotten.add(position)
+        self._everything = None
+        if len(self._forgotten) > _FORGOTTEN_AT_MOST:
+            self._compact()
+
+    def least_wanted(self) -> int:
+        """The position of the row with the lowest importance, then the oldest, then the first."""
+
+        def rank(position: int) -> tuple[float, float, int]:
+            row = self._rows[position]
+            return row.importance, float("inf") if row.created is None else row.created, position
+
+        return min(self._standing().tolist(), key=rank)
+
+    def nearest(self, vector: Vector, limit: int) -> tuple[Integers, Floats]:
+        """At most ``limit`` positions with their cosines, nearest first, ties in insertion order."""
+        positions = self._proposed(vector, limit)
+        cosine = cosines(self._vectors[positions], vector)
+        order = descending(cosine)[:limit]
+        return positions[order], cosine[order]
+
+    def candidates(self, vector: Vector, limit: int) -> Candidates:
+        """The ``limit`` rows nearest to ``vector``, or all of them."""
+        if len(self) > limit:
+            return self._gather(np.sort(self.nearest(vector, limit)[0]))
+        if self._everything is None:
+            self._everything = self._gather(self._standing())
+        return self._everything
+
+    def _gather(self, positions: Integers) -> Candidates:
+        rows = [self._rows[position] for position in positions]
+        return Candidates(
+            rows=rows,
+            vectors=self._vectors[positions].astype(np.float64),
+            importance=np.array([row.importance for row in rows], dtype=np.float64),
+            overlaps=self._vocabulary.overlaps([row.words for row in rows]),
+        )
+
+    def _standing(self) -> Integers:
+        positions = np.arange(len(self._rows), dtype=np.int64)
+        return np.delete(positions, sorted(self._forgotten)) if self._forgotten else positions
+
+    def _proposed(self, vector: Vector, limit: int) -> Integers:
+        wanted = limit + _MARGIN + len(self._forgotten)
+        if self._faiss is None or wanted >= len(self._rows):
+            return self._standing()
+        _, found = self._faiss.search(vector.reshape(1, -1), wanted)
+        positions = np.sort(found[0])
+        return positions[~np.isin(positions, list(self._forgotten))] if self._forgotten else positions
+
+    def _compact(self) -> None:
+        standing = self._standing()
+        self._rows = [self._rows[position] for position in standing]
+        self._vectors = self._vectors[standing]
+        self._forgotten.clear()
+        self._faiss = self._new_faiss()
+        if self._faiss is not None:
+            self._faiss.add(self._vectors)
+
+    def _new_faiss(self) -> Any:
+        if not self._use_faiss:
+            return None
+        faiss.omp_set_num_threads(1)
+        return faiss.IndexFlatIP(self._dimension)

@@ -1,0 +1,88 @@
+"""BM25 (Robertson and Zaragoza, 2009) by bm25s: a memory that matches words, so that there is something to compare with."""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated
+
+import bm25s
+import numpy as np
+import snowballstemmer
+from pydantic import Field
+
+from membench.memories.options import Settings, Switch
+from membench.memories.protocol import Description, Hit, Receipt, Unit
+
+
+class LexicalSettings(Settings):
+    """``k1`` and ``b`` as in the formula; ``stemming`` reduces English words to their stems (Snowball)."""
+
+    k1: Annotated[float, Field(ge=0.0)] = 1.5
+    b: Annotated[float, Field(ge=0.0, le=1.0)] = 0.75
+    stemming: Switch = True
+
+
+class LexicalMemory:
+    """A `Memory` without vectors or a sense of time."""
+
+    def __init__(self, settings: LexicalSettings) -> None:
+        self._settings = settings
+
+    def describe(self) -> Description:
+        """Name, version, library, and every option in force."""
+        return Description("bm25", "1", f"bm25s {bm25s.__version__}", self._settings.model_dump())
+
+    def open(self, pool: str) -> "LexicalStore":
+        """An empty store; ``pool`` names nothing on disk."""
+        del pool
+        return LexicalStore(self._settings)
+
+
+class LexicalStore:
+    """A `Store` that indexes what was written when it is first searched."""
+
+    def __init__(self, settings: LexicalSettings) -> None:
+        self._settings = settings
+        self._units: list[Unit] = []
+        self._stemmer = snowballstemmer.stemmer("english") if settings.stemming else None
+        self._index: bm25s.BM25 | None = None
+
+    def write(self, units: Sequence[Unit]) -> list[Receipt]:
+        """Stores every unit that holds a word."""
+        receipts = [Receipt("stored") if _words(unit.text) else Receipt("refused", "no word in it") for unit in units]
+        self._units += [unit for unit, receipt in zip(units, receipts, strict=True) if receipt.status == "stored"]
+        self._index = None
+        return receipts
+
+    def search(self, query: str, limit: int, as_of: datetime | None) -> list[Hit]:
+        """The units that share a word with ``query``; ``as_of`` makes no difference."""
+        del as_of
+        if not self._units:
+            return []
+        if self._index is None:
+            self._index = self._build()
+        # bm25s cannot score a query of which it knows no word.
+        known = [word for word in self._terms(query) if word in self._index.vocab_dict]
+        if not known:
+            return []
+        score = self._index.get_scores(known)
+        order = np.argsort(-score, kind="stable")[:limit]
+        return [Hit(float(score[place]), self._units[place].id) for place in order if score[place] > 0.0]
+
+    def close(self) -> None:
+        """Lets go of everything."""
+        self._units = []
+        self._index = None
+
+    def _build(self) -> bm25s.BM25:
+        index = bm25s.BM25(k1=self._settings.k1, b=self._settings.b, method="lucene", dtype="float64", auto_compile=False)
+        index.index([self._terms(unit.text) for unit in self._units], show_progress=False)
+        return index
+
+    def _terms(self, text: str) -> list[str]:
+        words = _words(text)
+        return words if self._stemmer is None else self._stemmer.stemWords(words)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
