@@ -5,7 +5,7 @@
       InstrumentError     the instrument broke: no figure can be trusted     exit 1
         CorpusError       a corpus is absent, altered, malformed or unfit
         ModelError        a model is absent, altered, or gives unusable vectors
-        MemoryFailure     the memory under test failed a call
+        MemoryCallError   the memory under test failed a call
         FetchError        a download did not yield the pinned bytes
         StorageError      a file cannot be read or written
         BusyError         another run holds the cache folder
@@ -49,7 +49,7 @@ class ModelError(InstrumentError):
     """A model is absent, altered, or gives vectors that cannot be used."""
 
 
-class MemoryFailure(InstrumentError):
+class MemoryCallError(InstrumentError):
     """The memory under test failed a call."""
 
 

@@ -44,7 +44,14 @@ class CorpusPin:
 
 _PINS = (
     CorpusPin(
-        "sample", "membench's own sample, written by a seeded generator", "membench", None, None, None, "CC0-1.0", "embedded"
+        "sample",
+        "membench's own sample, written by a seeded generator",
+        "membench",
+        None,
+        None,
+        None,
+        "CC0-1.0",
+        "embedded",
     ),
     CorpusPin(
         "locomo10",

@@ -8,7 +8,7 @@ from membench.corpora import locomo, longmemeval, native
 from membench.corpora.catalog import CORPORA, CorpusPin, Format, find_corpus
 from membench.corpora.reading import json_values
 from membench.corpora.rendering import TextOptions
-from membench.corpora.selection import Roles, Slice, head, of_roles
+from membench.corpora.selection import WHOLE, Roles, Slice, head, of_roles
 from membench.corpora.store import verified_corpus
 from membench.corpora.survey import Survey, survey
 from membench.corpora.types import Instance
@@ -32,7 +32,7 @@ class Reading:
     roles: Roles = "all"
     captions: bool | None = None
     speakers: bool | None = None
-    part: Slice = Slice()
+    part: Slice = WHOLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,8 @@ def open_corpus(name: str, root: Path, reading: Reading, file_format: Format | N
     """The corpus of a catalog key, or with ``file_format`` the user's own file at ``name``.
 
     The file is read through once, so that what is wrong with it shows before anything is measured. Raises UsageError
-    for an unknown key, CorpusError for a file that is absent, altered, malformed, or has no query in the part asked for.
+    for an unknown key, CorpusError for a file that is absent, altered or malformed, or has nothing to score in the part
+    asked for.
     """
     pin = None if file_format is not None else _pin(name)
     path = Path(name) if pin is None else verified_corpus(pin, root)

@@ -62,7 +62,11 @@ def read_instance(value: Any, path: Path, position: int) -> Instance:
     )
     session_ids = [session.id for session in sessions]
     turn_ids = [turn.id for session in sessions for turn in session.turns]
-    for field, ids in (("sessions", session_ids), ("turns", turn_ids), ("queries", [query.id for query in raw.queries])):
+    for field, ids in (
+        ("sessions", session_ids),
+        ("turns", turn_ids),
+        ("queries", [query.id for query in raw.queries]),
+    ):
         if len(set(ids)) < len(ids):
             twice = next(name for index, name in enumerate(ids) if name in ids[:index])
             raise malformed(path, position, raw.id, field, f"expected unique ids, found {twice!r} twice")

@@ -1,4 +1,4 @@
-"""JSON values from a file, one at a time: a JSON array, one object a line, or an array inside an object; gzip or plain."""
+"""JSON values from a file, one at a time: of an array, one a line, or of an array inside an object; gzip or plain."""
 
 import gzip
 import zlib

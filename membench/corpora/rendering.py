@@ -18,7 +18,7 @@ def turn_text(turn: Turn, options: TextOptions) -> str:
     """The text of one turn, otherwise as the corpus has it: blanks at its ends are kept."""
     text = turn.text
     if options.captions and turn.caption:
-        text = f"{text} [{turn.caption}]"
+        text = f"{text} [shared image: {turn.caption}]"
     return f"{turn.speaker}: {text}" if options.speakers and text.strip() else text
 
 

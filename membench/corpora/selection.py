@@ -18,6 +18,9 @@ class Slice:
     queries: int | None = None
 
 
+WHOLE = Slice()
+
+
 def head(instances: Iterable[Instance], part: Slice) -> Iterator[Instance]:
     """The instances of ``part``. One that has no query left is left out with its whole haystack."""
     left = part.queries
@@ -43,6 +46,7 @@ def of_roles(instance: Instance, roles: Roles) -> Instance:
     )
     kept = {turn.id for session in sessions for turn in session.turns}
     queries = tuple(
-        replace(query, gold_turns=tuple(turn for turn in query.gold_turns if turn in kept)) for query in instance.queries
+        replace(query, gold_turns=tuple(turn for turn in query.gold_turns if turn in kept))
+        for query in instance.queries
     )
     return replace(instance, sessions=sessions, queries=queries)

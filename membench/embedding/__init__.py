@@ -1,0 +1,1 @@
+"""Embedding: pinned models, the llama.cpp embedder, its identity, and the vector cache."""

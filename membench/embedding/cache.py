@@ -85,6 +85,12 @@ class VectorCache:
             self._connection.close()
             self._connection = None
 
+    def __enter__(self) -> "VectorCache":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def _rows(self, keys: Sequence[bytes]) -> Iterator[tuple[bytes, int, bytes, int]]:
         for start in range(0, len(keys), _KEYS_A_QUERY):
             part = keys[start : start + _KEYS_A_QUERY]

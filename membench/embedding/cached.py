@@ -1,6 +1,6 @@
-"""An embedder that remembers: what is held in memory first, then the cache on disk, then the model."""
+"""An embedder that remembers: what it was asked lately is in memory, the rest in the cache on disk."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
@@ -17,19 +17,19 @@ Item = TypeVar("Item")
 
 @dataclass(slots=True)
 class EmbeddingTally:
-    """What it took, in texts: from the cache on disk, and through the model. For provenance."""
+    """Distinct texts taken from the cache on disk, and put through the model. For provenance."""
 
     cached: int = 0
     computed: int = 0
 
 
 class CachedEmbedder:
-    """An `Embedder`. Without ``cache`` it still embeds a text once for as long as it is held."""
+    """An `Embedder` over another. Without ``cache`` a text is still embedded once until `forget`."""
 
     def __init__(self, embedder: Embedder, cache: VectorCache | None) -> None:
         self._embedder = embedder
         self._cache = cache
-        self._held: dict[tuple[Kind, str], CachedVector] = {}
+        self._held: dict[bytes, CachedVector] = {}
         self.tally = EmbeddingTally()
 
     @property
@@ -37,49 +37,38 @@ class CachedEmbedder:
         """The inner embedder's."""
         return self._embedder.identity
 
-    def hold(self, wanted: Iterable[tuple[Kind, str]], advance: Callable[[int], None]) -> None:
-        """Makes ready the vectors of ``wanted`` and lets go of all others, so that memory is bounded by one instance.
-
-        ``advance`` is told of each lot of texts that has been made ready.
-        """
-        distinct = dict.fromkeys(wanted)
-        self._held = {item: self._held[item] for item in distinct if item in self._held}
-        advance(len(self._held))
-        for kind in ("document", "query"):
-            missing = (text for held_kind, text in distinct if held_kind == kind and (kind, text) not in self._held)
-            for part in _parts(missing):
-                for text, entry in zip(part, self._fetch(part, kind), strict=True):
-                    self._held[kind, text] = entry
-                advance(len(part))
-
     def embed(self, texts: Sequence[str], kind: Kind) -> Embedded:
         """One row a text, in order."""
-        missing = list(dict.fromkeys(text for text in texts if (kind, text) not in self._held))
-        fetched = dict(zip(missing, self._fetch(missing, kind), strict=True)) if missing else {}
-        entries = [fetched.get(text) or self._held[kind, text] for text in texts]
+        prompt = self.identity.document_prompt if kind == "document" else self.identity.query_prompt
+        keys = [text_key(prompt + text) for text in texts]
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._held}
+        if missing:
+            self._fetch(missing, kind)
+        entries = [self._held[key] for key in keys]
         vectors = np.array([entry.vector for entry in entries], dtype=np.float32)
         return Embedded(
             vectors.reshape(len(texts), self.identity.dimension),
             np.array([entry.tokens for entry in entries], dtype=np.int64),
         )
 
-    def _fetch(self, texts: Sequence[str], kind: Kind) -> list[CachedVector]:
-        prompt = self.identity.document_prompt if kind == "document" else self.identity.query_prompt
-        keys = [text_key(prompt + text) for text in texts]
-        known = self._cache.get(keys) if self._cache is not None else {}
+    def forget(self) -> None:
+        """Lets go of what is held in memory, so that it is bounded by what is asked between two calls."""
+        self._held.clear()
+
+    def _fetch(self, missing: dict[bytes, str], kind: Kind) -> None:
+        known = self._cache.get(list(missing)) if self._cache is not None else {}
+        self._held.update(known)
         self.tally.cached += len(known)
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        for part in _parts(missing.items()):
+        for part in _parts((key, text) for key, text in missing.items() if key not in known):
             embedded = self._embedder.embed([text for _, text in part], kind)
             entries = [
                 (key, CachedVector(int(tokens), vector))
                 for (key, _), tokens, vector in zip(part, embedded.tokens, embedded.vectors, strict=True)
             ]
+            self._held.update(entries)
             self.tally.computed += len(entries)
-            known.update(entries)
             if self._cache is not None:
                 self._cache.put(entries)
-        return [known[key] for key in keys]
 
 
 def _parts(items: Iterable[Item]) -> Iterator[list[Item]]:

@@ -16,7 +16,8 @@ Vectors = npt.NDArray[np.float32]
 @dataclass(frozen=True, slots=True)
 class Embedded:
     """``vectors``: one L2-normalised float32 row a text. ``tokens``: the length of each text in the model's own tokens
-    before the input window cut it, prompt and special tokens included."""
+    before the input window cut it, prompt and special tokens included.
+    """
 
     vectors: Vectors
     tokens: npt.NDArray[np.int64]
@@ -26,7 +27,8 @@ class Embedded:
 class EmbedderIdentity:
     """Which vector space an embedder speaks. ``probe`` decides: the SHA-256 of the vectors of the probe texts.
 
-    ``input_window`` counts tokens. ``sha256`` is the model file's, None where there is no file.
+    ``input_window`` and ``model_window``, the model's own limit, count tokens. ``sha256`` is the model file's, None
+    where there is no file.
     """
 
     kind: Literal["llama.cpp", "toy"]
@@ -38,6 +40,7 @@ class EmbedderIdentity:
     document_prompt: str
     query_prompt: str
     input_window: int | None
+    model_window: int | None
     build: str
     instruction_set: str
     probe: str

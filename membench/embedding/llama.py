@@ -45,7 +45,8 @@ class LlamaEmbedder:
         input_window: int | None = None,
     ) -> None:
         """``pooling`` and ``input_window`` default to the model's own. Raises ModelError where it does not load,
-        UsageError for a window that the model does not have."""
+        UsageError for a window that the model does not have.
+        """
         self._model = _load(path)
         self._contexts: queue.SimpleQueue[_Context] = queue.SimpleQueue()
         self._prompts: dict[Kind, str] = {"document": document_prompt, "query": query_prompt}
@@ -68,6 +69,7 @@ class LlamaEmbedder:
             document_prompt=document_prompt,
             query_prompt=query_prompt,
             input_window=self._window,
+            model_window=_limit(self._model),
             build=f"llama-cpp-python {llama_cpp.__version__}",
             instruction_set=instruction_set(),
             probe=probe_digest(*(self.embed(PROBE_TEXTS, kind).vectors for kind in ("document", "query"))),
@@ -141,7 +143,8 @@ class LlamaEmbedder:
 
     def _grow(self, tokens: int) -> None:
         """Contexts that take ``tokens``. Their memory grows with their size, so they are as large as the longest text
-        so far, in powers of two, not as large as the model allows."""
+        so far, in powers of two, not as large as the model allows.
+        """
         if tokens <= self._context_size:
             return
         size = _SMALLEST_CONTEXT
@@ -241,8 +244,12 @@ def _load(path: Path) -> object:
     return model
 
 
+def _limit(model: object) -> int:
+    return int(llama_cpp.llama_model_n_ctx_train(model))
+
+
 def _window(model: object, wanted: int | None) -> int:
-    limit = int(llama_cpp.llama_model_n_ctx_train(model))
+    limit = _limit(model)
     if wanted is None:
         return limit
     if not 4 <= wanted <= limit:

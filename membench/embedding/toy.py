@@ -28,6 +28,7 @@ class ToyEmbedder:
             document_prompt="",
             query_prompt="",
             input_window=None,
+            model_window=None,
             build="membench toy embedder 1",
             instruction_set="any",
             probe=probe_digest(probe, probe),

@@ -126,9 +126,6 @@ class _Transfer:
 
     def _request(self) -> None:
         have = self._have()
-        if self.size is not None and have > self.size:
-            self.discard()
-            have = 0
         if have and have == self.size:
             return
         timeout = (self.policy.connect_timeout, self.policy.read_timeout)
@@ -172,7 +169,9 @@ class _Transfer:
             raise TransientError(f"the server could not continue at byte {have}: {told}")
         if status in (requests.codes.request_timeout, requests.codes.too_many_requests) or status >= 500:
             raise TransientError(f"the server answered {told}", retry_after(response.headers.get("Retry-After")))
-        raise FetchError(f"{self.url} could not be fetched: the server answered {told}", f"Check it, or {_ELSEWHERE}.")
+        raise FetchError(
+            f"{self.url} could not be fetched: the server answered {told}", f"Check the address, or {_ELSEWHERE}."
+        )
 
     def _receive(self, response: requests.Response, start: int) -> None:
         self._etag = response.headers.get("ETag")

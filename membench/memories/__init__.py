@@ -1,0 +1,1 @@
+"""Memories: the contract, and the two that ship with membench."""

@@ -1,4 +1,4 @@
-"""BM25 (Robertson and Zaragoza, 2009) by bm25s: a memory that matches words, so that there is something to compare with."""
+"""BM25 (Robertson and Zaragoza, 2009) by bm25s: a memory that matches words, to compare the others with."""
 
 import re
 from collections.abc import Sequence
@@ -75,7 +75,9 @@ class LexicalStore:
         self._index = None
 
     def _build(self) -> bm25s.BM25:
-        index = bm25s.BM25(k1=self._settings.k1, b=self._settings.b, method="lucene", dtype="float64", auto_compile=False)
+        index = bm25s.BM25(
+            k1=self._settings.k1, b=self._settings.b, method="lucene", dtype="float64", auto_compile=False
+        )
         index.index([self._terms(unit.text) for unit in self._units], show_progress=False)
         return index
 

@@ -1,0 +1,1 @@
+"""Rendering: from reports to Markdown."""

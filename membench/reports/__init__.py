@@ -1,0 +1,1 @@
+"""Reports: the files that a run leaves, their schemas and their canonical form."""

@@ -1,0 +1,1 @@
+"""The ruler: runs arms and keeps account."""

@@ -158,12 +158,45 @@ def test_a_server_that_always_stalls_is_given_up_and_the_part_stays(site: Any, f
     assert part_of(target).read_bytes() == CONTENT[:HALF]
 
 
+def test_a_416_to_a_part_that_is_not_whole_starts_over(site: Any, fetch: Fetch, target: Path) -> None:
+    site.plan.extend([site.truncated(HALF), site.status(416), site.whole])
+    fetch()
+    assert target.read_bytes() == CONTENT
+    assert site.ranges() == [None, f"bytes={HALF}-", None]
+
+
+def test_a_new_start_after_useless_bytes_has_all_its_attempts(site: Any, fetch: Fetch, target: Path) -> None:
+    leave_part(target, b"x" * 1000)
+    site.plan.extend([site.whole, *[site.truncated(30_000)] * 8, site.whole])
+    fetch()
+    assert target.read_bytes() == CONTENT
+
+
 def test_a_server_that_ignores_ranges_starts_over(site: Any, fetch: Fetch, target: Path) -> None:
     leave_part(target, b"x" * 1000)
     site.plan.append(site.ignoring_ranges)
     fetch()
     assert target.read_bytes() == CONTENT
     assert len(site.requests) == 1
+
+
+def test_wrong_bytes_that_all_came_in_this_call_are_a_verdict(site: Any, fetch: Fetch, target: Path) -> None:
+    leave_part(target, CONTENT[:1000])
+    site.content = OTHER
+    site.plan.append(site.ignoring_ranges)
+    with pytest.raises(FetchError, match="expected SHA-256"):
+        fetch()
+    assert len(site.requests) == 1
+    assert list(target.parent.iterdir()) == []
+
+
+def test_a_range_shorter_than_asked_for_is_continued(site: Any, fetch: Fetch, target: Path) -> None:
+    leave_part(target, CONTENT[:1000])
+    some = site.body(CONTENT[1000:2000], 206, Content_Range=f"bytes 1000-1999/{SIZE}", Content_Length="1000")
+    site.plan.extend([some, site.whole])
+    fetch(size=None)
+    assert target.read_bytes() == CONTENT
+    assert site.ranges() == ["bytes=1000-", "bytes=2000-"]
 
 
 def test_bytes_that_come_again_and_again_do_not_count_as_progress(site: Any, fetch: Fetch, target: Path) -> None:
@@ -286,7 +319,9 @@ def test_a_failed_download_leaves_an_older_target_alone(site: Any, fetch: Fetch,
     assert is_alone(target)
 
 
-def test_an_announced_surplus_is_refused_before_it_is_read(site: Any, fetch: Fetch, target: Path) -> None:
+@pytest.mark.parametrize("part", [b"", CONTENT[:1000]], ids=["from the start", "resumed"])
+def test_an_announced_surplus_is_refused_before_it_is_read(site: Any, fetch: Fetch, target: Path, part: bytes) -> None:
+    leave_part(target, part)
     seen: list[int] = []
     with pytest.raises(FetchError, match="expected 399999 bytes, found more"):
         fetch(size=SIZE - 1, progress=lambda done, _: seen.append(done))
@@ -365,6 +400,7 @@ def test_nobody_at_the_address_is_told_with_the_cause(site: Any, target: Path) -
     with pytest.raises(FetchError, match="Connection refused") as caught:
         download(site.url, target, sha256=SHA256, size=SIZE, policy=QUICK)
     assert site.url in caught.value.what
+    assert "Max retries" not in caught.value.what
     assert "--from PATH" in str(caught.value.remedy)
 
 

@@ -2,7 +2,8 @@
 
 Eighteen stories stand in `stories/`, each in three readings with facts of their own. For each reading the stories are
 dealt to three people, so that an instance is one person's six stories, interleaved over half a year. The same seed
-gives the same bytes under any Python version.
+gives the same bytes under any Python version. Each instance has a chance of its own, so that an edited story
+changes only the three instances that tell it.
 """
 
 import json
@@ -21,6 +22,8 @@ from membench.corpora.sample.wording import Wording
 SCHEMA = "membench.corpus/1"
 SEED = 20240305
 SPAN_DAYS = 185
+START_DAYS = 21
+SHIFT_DAYS = 21
 YEARS = (2023, 2024, 2025)
 CATEGORIES = {"single-hop": 1, "multi-hop": 2, "temporal": 3, "knowledge-update": 4, "unanswerable": 5}
 OUTPUT = Path(__file__).with_name("sample.json")
@@ -40,14 +43,19 @@ def generate(seed: int = SEED) -> Json:
     """The corpus as a `membench.corpus/1` document; raises CorpusError where a story breaks a rule of `rules`."""
     chance = Chance(seed)
     stories = load_stories()
-    instances: list[Json] = []
-    for reading, people in enumerate(PEOPLE):
-        for person, hand in zip(people, _deal(chance, stories, len(people)), strict=True):
-            instances.append(_instance(f"{len(instances) + 1:02}", person, reading, hand, chance))
+    lives = [
+        (person, reading, hand)
+        for reading, people in enumerate(PEOPLE)
+        for person, hand in zip(people, deal(chance, stories, len(people)), strict=True)
+    ]
+    instances = [
+        _instance(f"{number:02}", person, reading, hand, Chance(seed + number))
+        for number, (person, reading, hand) in enumerate(lives, 1)
+    ]
     return {"schema": SCHEMA, "name": "sample", "licence": "CC0-1.0", "instances": instances}
 
 
-def _deal(chance: Chance, stories: Sequence[Story], hands: int) -> list[list[Story]]:
+def deal(chance: Chance, stories: Sequence[Story], hands: int) -> list[list[Story]]:
     """``stories`` in ``hands`` equal hands, none of which holds two that contradict each other."""
     while True:
         order = chance.shuffled(stories)
@@ -58,7 +66,7 @@ def _deal(chance: Chance, stories: Sequence[Story], hands: int) -> list[list[Sto
 
 def _instance(name: str, person: Person, reading: int, hand: Sequence[Story], chance: Chance) -> Json:
     year = chance.choice(YEARS)
-    start = datetime(year, 2, 1) + timedelta(days=chance.below(36))
+    start = datetime(year, 2, 1) + timedelta(days=chance.below(START_DAYS))
     tellings = [_telling(story, person, reading, start, chance) for story in hand]
     meetings = sorted(
         (date, telling.story.name, index)
@@ -83,6 +91,7 @@ def _instance(name: str, person: Person, reading: int, hand: Sequence[Story], ch
 
 
 def _telling(story: Story, person: Person, reading: int, start: datetime, chance: Chance) -> Telling:
+    start += timedelta(days=chance.below(SHIFT_DAYS))
     dates = [
         _moment(start + timedelta(days=round(scene.at * SPAN_DAYS) + chance.between(-2, 2)), chance)
         for scene in story.scenes

@@ -7,7 +7,31 @@ from typing import Any
 from membench.errors import CorpusError
 
 COPIED_WORDS = 6
-SMALL_WORDS = frozenset("a an and at for in it my of on the to we with which that i by from is are".split())
+SMALL_WORDS = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "at",
+        "for",
+        "in",
+        "it",
+        "my",
+        "of",
+        "on",
+        "the",
+        "to",
+        "we",
+        "with",
+        "which",
+        "that",
+        "i",
+        "by",
+        "from",
+        "is",
+        "are",
+    ]
+)
 
 
 def words(text: str) -> list[str]:

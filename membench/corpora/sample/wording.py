@@ -1,10 +1,12 @@
 """From a story's line to the words that are said.
 
-    {sister} {dog}          a person, or a slot of the story
-    <this|that|other>       one choice for each reading of the story, so that facts agree wherever they recur
-    [Hello.|Quick one.|]    one of these, drawn by chance
-    {d+9} {d2+9}            the day nine days after this session, or after the story's second: "16 March"
-    {m} {m1}                the month of this session, or of the story's first: "March"
+In a text may stand:
+
+{sister} {dog}          a person, or a slot of the story
+<this|that|other>       one choice for each reading of the story, so that facts agree wherever they recur
+[Hello.|Quick one.|]    one of these, drawn by chance
+{d+9} {d2+9}            the day nine days after this session, or after the story's second: "16 March"
+{m} {m1}                the month of this session, or of the story's first: "March"
 """
 
 import re

@@ -89,7 +89,8 @@ class RowIndex:
             row = self._rows[position]
             return row.importance, float("inf") if row.created is None else row.created, position
 
-        return min(self._standing().tolist(), key=rank)
+        standing: list[int] = self._standing().tolist()
+        return min(standing, key=rank)
 
     def nearest(self, vector: Vector, limit: int) -> tuple[Integers, Floats]:
         """At most ``limit`` positions with their cosines, nearest first, ties in insertion order."""

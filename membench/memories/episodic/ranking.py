@@ -15,7 +15,8 @@ def cosines(vectors: npt.NDArray[np.floating], query: npt.NDArray[np.floating]) 
     `einsum` sums every row in the same way wherever it stands, so that equal vectors tie exactly; a BLAS product does
     not promise that.
     """
-    return np.einsum("ij,j->i", vectors.astype(np.float64, copy=False), query.astype(np.float64))
+    product: Floats = np.einsum("ij,j->i", vectors.astype(np.float64, copy=False), query.astype(np.float64))
+    return product
 
 
 def whole_days(seconds: Integers) -> Integers:
@@ -24,9 +25,10 @@ def whole_days(seconds: Integers) -> Integers:
 
 
 def scores(cosine: Floats, importance: Floats, days: Integers, decay_rate: float, decimals: int | None) -> Floats:
-    """cosine x (0.7 + 0.3 x importance) x exp(-decay_rate x days), rounded to ``decimals`` unless that is None."""
+    """Cosine x (0.7 + 0.3 x importance) x exp(-decay_rate x days), rounded to ``decimals`` unless that is None."""
     score = cosine * (0.7 + 0.3 * importance) * np.exp(-decay_rate * days)
-    return score if decimals is None else np.round(score, decimals)
+    rounded: Floats = score if decimals is None else np.round(score, decimals)
+    return rounded
 
 
 def descending(score: Floats) -> Integers:

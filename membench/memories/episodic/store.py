@@ -74,7 +74,10 @@ class EpisodicStore:
         order = descending(score)
         if settings.mmr:
             chosen = maximal_marginal_relevance(
-                relevance(score[order]), lambda place: found.overlaps(int(order[place]))[order], settings.mmr_lambda, limit
+                relevance(score[order]),
+                lambda place: found.overlaps(int(order[place]))[order],
+                settings.mmr_lambda,
+                limit,
             )
             order = order[chosen]
         return self._hits([(found.rows[place].id, float(score[place])) for place in order[:limit]])

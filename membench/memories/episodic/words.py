@@ -22,7 +22,8 @@ class Vocabulary:
 
     def overlaps(self, word_sets: Sequence[Words]) -> Callable[[int], npt.NDArray[np.float64]]:
         """A function that gives the Jaccard overlap of the set at one position with the set at each, 0 for two empty
-        sets."""
+        sets.
+        """
         sizes = np.array([len(words) for words in word_sets], dtype=np.int64)
         ends = np.concatenate([[0], np.cumsum(sizes)])
         flat = np.concatenate([*word_sets, np.empty(0, dtype=np.int64)])
@@ -35,6 +36,7 @@ class Vocabulary:
             marked[words] = False
             shared = running[ends[1:]] - running[ends[:-1]]
             union = sizes + len(words) - shared
-            return shared / np.maximum(union, 1)
+            overlap: npt.NDArray[np.float64] = shared / np.maximum(union, 1)
+            return overlap
 
         return of

@@ -1,0 +1,5 @@
+"""`python -m membench`."""
+
+from membench.cli import main
+
+main()

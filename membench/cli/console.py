@@ -1,0 +1,21 @@
+"""The two streams: results on standard output, everything else on standard error."""
+
+import logging
+
+from rich.console import Console
+from rich.logging import RichHandler
+
+_PLAIN_WIDTH = 120
+
+output = Console(highlight=False)
+errors = Console(stderr=True, highlight=False)
+
+for _console in (output, errors):
+    if not _console.is_terminal:
+        # A log has no width; eighty columns would fold every table in it.
+        _console.width = _PLAIN_WIDTH
+
+
+def log_handler() -> logging.Handler:
+    """Warnings of the library, a line each on standard error."""
+    return RichHandler(console=errors, show_time=False, show_path=False, markup=False)

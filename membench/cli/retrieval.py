@@ -1,0 +1,137 @@
+"""`membench retrieval`."""
+
+import json
+import os
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from membench.cli.locking import Wait, locked
+from membench.cli.progress import measuring
+from membench.cli.tables import print_outcomes
+from membench.corpora.catalog import Format
+from membench.corpora.corpus import Reading
+from membench.corpora.dates import iso_date
+from membench.corpora.locomo import Gold
+from membench.corpora.selection import Roles, Slice
+from membench.embedding.catalog import DEFAULT_MODEL, Pooling
+from membench.embedding.choice import EmbedderChoice
+from membench.errors import UsageError
+from membench.files.paths import cache_root
+from membench.ruler.arm import CHUNK_SIZE, CUT_OFFS, LIMIT, Pool
+from membench.ruler.fragments import Granularity
+from membench.ruler.timeline import TIMELINES, Timeline
+from membench.runs import Outcome, Request, run_retrieval
+
+
+def retrieval_command(
+    corpus: Annotated[str, typer.Argument(help="A corpus of `membench list`, or with --format a file of your own.")],
+    file_format: Annotated[Format | None, typer.Option("--format", help="How a file of your own is written.")] = None,
+    timeline: Annotated[
+        list[str], typer.Option(help=f"When things were said, one of {', '.join(TIMELINES)}; again for another arm.")
+    ] = ["now"],  # noqa: B006
+    as_of: Annotated[
+        str | None, typer.Option(help="The date of the literal timeline: 2024-01-31 or with T18:30.")
+    ] = None,
+    granularity: Annotated[Granularity, typer.Option(help="What is written once.")] = "turn",
+    chunk_size: Annotated[int, typer.Option(min=1, help="Characters of a chunk.")] = CHUNK_SIZE,
+    pool: Annotated[Pool, typer.Option(help="Which sessions a query searches.")] = "own",
+    roles: Annotated[Roles, typer.Option(help="Whose turns are written.")] = "all",
+    captions: Annotated[bool | None, typer.Option(help="Add what shared images show. Default: on for LoCoMo.")] = None,
+    speakers: Annotated[bool | None, typer.Option(help="Name the speaker. Default: on for LoCoMo.")] = None,
+    gold: Annotated[Gold, typer.Option(help="How LoCoMo's evidence references are read.")] = "verbatim",
+    instances: Annotated[int | None, typer.Option(min=1, help="Only the first so many instances.")] = None,
+    queries: Annotated[int | None, typer.Option(min=1, help="Only the first so many queries in all.")] = None,
+    memory: Annotated[str, typer.Option(help="A memory of `membench list`.")] = "episodic",
+    memory_option: Annotated[list[str], typer.Option(metavar="NAME=VALUE", help="Set an option of the memory.")] = [],  # noqa: B006
+    model: Annotated[str, typer.Option(help="A model of `membench list`, or the path of a GGUF.")] = DEFAULT_MODEL,
+    pooling: Annotated[Pooling | None, typer.Option(help="Instead of the model's own.")] = None,
+    document_prompt: Annotated[str | None, typer.Option(help="Goes before what is written.")] = None,
+    query_prompt: Annotated[str | None, typer.Option(help="Goes before what is asked.")] = None,
+    input_window: Annotated[int | None, typer.Option(min=1, help="Tokens of a text that the model sees.")] = None,
+    toy_embedder: Annotated[bool, typer.Option("--toy-embedder", help="Hash words instead: never a result.")] = False,
+    workers: Annotated[int | None, typer.Option(min=1, help="Texts embedded at a time. Default: the cores.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Hits that a search asks for.")] = LIMIT,
+    cut_off: Annotated[list[int], typer.Option(min=1, help="A k to score at; again for another.")] = list(CUT_OFFS),  # noqa: B006
+    report_dir: Annotated[Path, typer.Option(help="Where the reports go.")] = Path("reports"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
+    wait: Wait = 600.0,
+) -> None:
+    """Measure whether a memory brings back the evidence.
+
+    Example: membench retrieval locomo10 --timeline now --timeline anchored
+
+    Example: membench retrieval locomo10 --memory-option decay_rate=0
+
+    Example: membench retrieval chats.jsonl --format longmemeval --granularity session --memory bm25
+    """
+    del pool
+    root = cache_root()
+    request = Request(
+        corpus=corpus,
+        file_format=file_format,
+        reading=Reading(gold, roles, captions, speakers, Slice(instances, queries)),
+        timelines=tuple(_timeline(name) for name in timeline),
+        as_of=_date(as_of),
+        granularity=granularity,
+        chunk_size=chunk_size,
+        limit=limit,
+        cut_offs=tuple(sorted(set(cut_off))),
+        memory=memory,
+        memory_options=_options(memory_option),
+        embedder=EmbedderChoice(model, pooling, document_prompt, query_prompt, input_window),
+        toy=toy_embedder,
+        workers=workers or os.cpu_count() or 1,
+    )
+    with locked(root, f"membench retrieval {corpus}", wait), measuring() as observer_for:
+        outcomes = run_retrieval(
+            request, root=root, report_dir=report_dir, command=["membench", *sys.argv[1:]], observer_for=observer_for
+        )
+    if as_json:
+        typer.echo(json.dumps([_summary(outcome) for outcome in outcomes], indent=2))
+    else:
+        print_outcomes(outcomes)
+
+
+def _timeline(name: str) -> Timeline:
+    for known in TIMELINES:
+        if name == known:
+            return known
+    raise UsageError(f"--timeline {name}: expected one of {', '.join(TIMELINES)}.")
+
+
+def _date(text: str | None) -> datetime | None:
+    moment = iso_date(text)
+    if text is not None and moment is None:
+        raise UsageError(f"--as-of {text}: expected a date such as 2024-01-31 or 2024-01-31T18:30.")
+    return moment
+
+
+def _options(pairs: list[str]) -> dict[str, str]:
+    options = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--memory-option {pair}: expected NAME=VALUE, such as decay_rate=0.")
+        if name in options:
+            raise UsageError(f"--memory-option {name} is given twice.")
+        options[name] = value
+    return options
+
+
+def _summary(outcome: Outcome) -> dict[str, Any]:
+    measurement = outcome.measurement
+    return {
+        "stem": outcome.stem,
+        "status": measurement.status,
+        "reasons": measurement.reasons,
+        "measurement": str(outcome.measurement_path),
+        "report": str(outcome.report_path),
+        "counts": measurement.counts.model_dump(),
+        "metrics": measurement.metrics.model_dump(mode="json"),
+        "omitted": [omitted.model_dump() for omitted in measurement.omitted],
+        "seconds": outcome.provenance.seconds.model_dump(),
+    }

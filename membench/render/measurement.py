@@ -1,0 +1,17 @@
+"""A measurement as a Markdown report. Like the measurement, it holds nothing that varies from night to night."""
+
+from membench.render.figures import METRICS, levels
+from membench.render.markdown import render
+from membench.reports.measurement import Measurement
+
+
+def measurement_markdown(measurement: Measurement) -> str:
+    """The report of one arm."""
+    context = {
+        "m": measurement,
+        "levels": [(name, found.model_copy()) for name, found in levels(measurement.metrics)],
+        "metric_names": METRICS,
+        "category_levels": lambda category: list(levels(category.metrics)),
+        "quirks": list(measurement.corpus.quirks.model_dump().items()),
+    }
+    return render("measurement.md.j2", context)

@@ -1,0 +1,83 @@
+"""The name of an arm: its timeline, then each setting that differs from its default."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+
+from membench.corpora.corpus import Corpus, usual_text
+from membench.embedding.catalog import DEFAULT_MODEL
+from membench.embedding.choice import EmbedderChoice
+from membench.embedding.embedder import EmbedderIdentity
+from membench.memories.catalog import SETTINGS
+from membench.memories.protocol import Description
+from membench.ruler.arm import CHUNK_SIZE, CUT_OFFS, LIMIT, Arm
+
+_DEFAULT_MEMORY = "episodic"
+
+
+def arm_name(
+    corpus: Corpus, arm: Arm, memory: Description, embedder: EmbedderIdentity | None, choice: EmbedderChoice
+) -> str:
+    """`anchored.score_decimals-none`, for instance: safe in a file name, and the same for the same arm."""
+    parts = [*_of_corpus(corpus), *_of_arm(arm), *_of_memory(memory)]
+    if embedder is not None:
+        parts += _of_embedder(embedder, choice)
+    return ".".join([arm.timeline, *(re.sub(r"[^A-Za-z0-9_-]+", "_", part) for part in parts)])
+
+
+def _of_corpus(corpus: Corpus) -> Iterator[str]:
+    reading, usual = corpus.reading, usual_text(corpus.format)
+    if reading.part.instances is not None:
+        yield f"instances-{reading.part.instances}"
+    if reading.part.queries is not None:
+        yield f"queries-{reading.part.queries}"
+    if reading.gold != "verbatim":
+        yield reading.gold
+    if reading.roles != "all":
+        yield f"roles-{reading.roles}"
+    if corpus.text.captions != usual.captions:
+        yield f"captions-{_shown(corpus.text.captions)}"
+    if corpus.text.speakers != usual.speakers:
+        yield f"speakers-{_shown(corpus.text.speakers)}"
+
+
+def _of_arm(arm: Arm) -> Iterator[str]:
+    if arm.timeline == "literal" and arm.as_of is not None:
+        yield f"{arm.as_of:%Y-%m-%dT%H%M%S}"
+    if arm.granularity != "turn":
+        yield arm.granularity
+    if arm.granularity == "chunk" and arm.chunk_size != CHUNK_SIZE:
+        yield f"size-{arm.chunk_size}"
+    if arm.limit != LIMIT:
+        yield f"limit-{arm.limit}"
+    if arm.cut_offs != CUT_OFFS:
+        yield "at-" + "-".join(map(str, arm.cut_offs))
+
+
+def _of_memory(memory: Description) -> Iterator[str]:
+    if memory.name != _DEFAULT_MEMORY:
+        yield memory.name
+    defaults: Mapping[str, object] = SETTINGS[memory.name]().model_dump() if memory.name in SETTINGS else {}
+    if "backend" in defaults and memory.backend != defaults["backend"]:
+        yield f"backend-{memory.backend}"
+    for name, value in sorted(memory.settings.items()):
+        if name not in defaults or value != defaults[name]:
+            yield f"{name}-{_shown(value)}"
+
+
+def _of_embedder(embedder: EmbedderIdentity, choice: EmbedderChoice) -> Iterator[str]:
+    if embedder.key != DEFAULT_MODEL:
+        yield embedder.key
+    if embedder.input_window != embedder.model_window:
+        yield f"window-{embedder.input_window}"
+    for name, value in choice.overrides().items():
+        # A prompt is a sentence: too long for a file name, and its digest tells two apart.
+        yield f"{name}-{value if name == 'pooling' else hashlib.sha256(value.encode()).hexdigest()[:8]}"
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)

@@ -1,0 +1,90 @@
+"""The provenance file: what varies from night to night. It is kept beside a measurement and never compared."""
+
+import os
+import platform
+import resource
+import sqlite3
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from membench.reports.model import Report
+
+SCHEMA: Final = "membench.provenance/1"
+_LIBRARIES = ("membench", "llama-cpp-python", "faiss-cpu", "bm25s", "numpy", "gguf")
+
+
+class Host(Report):
+    """The machine and the interpreter."""
+
+    name: str
+    system: str
+    machine: str
+    processor: str | None
+    cores: int
+    python: str
+
+
+class Embedding(Report):
+    """Distinct texts taken from the vector cache and put through the model, by all arms of the run together."""
+
+    workers: int
+    cached: int
+    computed: int
+
+
+class Seconds(Report):
+    """Wall time: of the whole run, of this arm's writes (embedding included), and of its searches."""
+
+    run: float
+    ingest: float
+    search: float
+
+
+class Provenance(Report):
+    """One arm's. ``started`` is ISO 8601 in UTC, ``peak_memory_mb`` the largest resident size of the process so far."""
+
+    schema_: Annotated[Literal["membench.provenance/1"], Field(alias="schema")] = SCHEMA
+    measurement_sha256: str
+    rankings_sha256: str
+    command: list[str]
+    started: str
+    seconds: Seconds
+    embedding: Embedding | None
+    peak_memory_mb: float
+    host: Host
+    versions: dict[str, str]
+
+
+def host() -> Host:
+    """The machine that this process runs on."""
+    return Host(
+        name=platform.node(),
+        system=platform.platform(),
+        machine=platform.machine(),
+        processor=_processor(),
+        cores=os.cpu_count() or 1,
+        python=platform.python_version(),
+    )
+
+
+def versions() -> dict[str, str]:
+    """Of the libraries that take part in a measurement."""
+    return {name: version(name) for name in _LIBRARIES} | {"sqlite": sqlite3.sqlite_version}
+
+
+def peak_memory_mb() -> float:
+    """The largest resident size of this process so far, in 10^6 bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak * (1 if sys.platform == "darwin" else 1024) / 1e6, 1)
+
+
+def _processor() -> str | None:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or None
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), None)

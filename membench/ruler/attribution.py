@@ -1,0 +1,61 @@
+"""From hits back to what was written: by unit id, or by text for a memory that gives back nothing else."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from membench.memories.protocol import Hit
+from membench.ruler.fragments import Fragment
+
+
+@dataclass(frozen=True, slots=True)
+class Attributed:
+    """``ranked``: the fragments that were hit, best first, each once. ``unknown`` hits are of nothing that stands in
+    the store; ``repeated`` ones are of a fragment that was hit before.
+    """
+
+    ranked: tuple[tuple[Fragment, float], ...]
+    unknown: int
+    repeated: int
+
+
+class Attribution:
+    """Knows the fragments that stand in one store.
+
+    A text is looked up as it was written, then without blanks at its ends, since a store may strip it. Where several
+    fragments have the same text, its first hit is the first of them, its second hit the second.
+    """
+
+    def __init__(self, standing: Iterable[Fragment]) -> None:
+        self._by_id: dict[str, Fragment] = {}
+        self._by_text: dict[str, list[Fragment]] = defaultdict(list)
+        self._by_stripped: dict[str, list[Fragment]] = defaultdict(list)
+        for fragment in standing:
+            self._by_id[fragment.unit.id] = fragment
+            self._by_text[fragment.unit.text].append(fragment)
+            self._by_stripped[fragment.unit.text.strip()].append(fragment)
+
+    def attribute(self, hits: Sequence[Hit]) -> Attributed:
+        """The fragments of ``hits``, in their order."""
+        taken: set[str] = set()
+        ranked: list[tuple[Fragment, float]] = []
+        unknown = repeated = 0
+        for hit in hits:
+            candidates = self._candidates(hit)
+            fragment = next((one for one in candidates if one.unit.id not in taken), None)
+            if fragment is not None:
+                taken.add(fragment.unit.id)
+                ranked.append((fragment, hit.score))
+            elif candidates:
+                repeated += 1
+            else:
+                unknown += 1
+        return Attributed(tuple(ranked), unknown, repeated)
+
+    def _candidates(self, hit: Hit) -> Sequence[Fragment]:
+        if hit.unit is not None:
+            found = self._by_id.get(hit.unit)
+            return () if found is None else (found,)
+        if hit.text is None:
+            return ()
+        return self._by_text.get(hit.text) or self._by_stripped.get(hit.text.strip()) or ()

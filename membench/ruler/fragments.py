@@ -1,0 +1,84 @@
+"""What is written once: a turn, a chunk or a session, under opaque ids, and what of the corpus it covers."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Literal
+
+from membench.corpora.rendering import TextOptions, transcript, turn_text
+from membench.corpora.types import Instance, Session, Turn
+from membench.memories.protocol import Unit
+from membench.ruler.timeline import Timeline, said_at
+
+Granularity = Literal["turn", "chunk", "session"]
+GRANULARITIES: tuple[Granularity, ...] = ("turn", "chunk", "session")
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """A unit as the memory sees it, with the session and the turns that it holds, which the memory never sees."""
+
+    unit: Unit
+    session: str
+    turns: tuple[str, ...]
+
+
+def fragments(
+    instance: Instance, granularity: Granularity, chunk_size: int, text: TextOptions, timeline: Timeline
+) -> list[Fragment]:
+    """The fragments of ``instance`` in the order of the corpus. Blank turns have none.
+
+    Unit and session ids number what is written, in that order, and so tell nothing that the order does not.
+    """
+    numbers = count(1)
+    made = []
+    for place, session in enumerate(instance.sessions, start=1):
+        time = said_at(timeline, session, instance)
+        for body, turns in _bodies(session, granularity, chunk_size, text):
+            unit = Unit(f"u{next(numbers)}", f"s{place}", body, time)
+            made.append(Fragment(unit, session.id, turns))
+    return made
+
+
+def _bodies(
+    session: Session, granularity: Granularity, chunk_size: int, text: TextOptions
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    spoken = [turn for turn in session.turns if turn_text(turn, text).strip()]
+    if granularity == "turn":
+        yield from ((turn_text(turn, text), (turn.id,)) for turn in spoken)
+    elif granularity == "session":
+        if spoken:
+            yield transcript(spoken, text), tuple(turn.id for turn in spoken)
+    else:
+        yield from _chunks(spoken, chunk_size, text)
+
+
+def _chunks(turns: list[Turn], size: int, text: TextOptions) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Consecutive whole turns, a line each, as many as fit in ``size`` characters; a longer turn is cut into pieces of
+    its own, at blanks where it has them.
+    """
+    lines: list[str] = []
+    ids: list[str] = []
+    for turn in turns:
+        line = turn_text(turn, text).strip()
+        if lines and len("\n".join([*lines, line])) > size:
+            yield "\n".join(lines), tuple(ids)
+            lines, ids = [], []
+        if len(line) > size:
+            yield from ((piece, (turn.id,)) for piece in _pieces(line, size))
+        else:
+            lines.append(line)
+            ids.append(turn.id)
+    if lines:
+        yield "\n".join(lines), tuple(ids)
+
+
+def _pieces(line: str, size: int) -> Iterator[str]:
+    while len(line) > size:
+        blank = line.rfind(" ", 1, size + 1)
+        cut = blank if blank > 0 else size
+        if piece := line[:cut].strip():
+            yield piece
+        line = line[cut:].strip()
+    if line:
+        yield line

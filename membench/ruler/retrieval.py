@@ -1,0 +1,158 @@
+"""The deterministic ruler: every haystack through the real write path, every question through the real search path."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+
+from membench.corpora.corpus import Corpus
+from membench.corpora.types import Category, Instance, Query
+from membench.embedding.cached import CachedEmbedder
+from membench.errors import CorpusError, InstrumentError, UsageError
+from membench.memories.protocol import Description, Receipt, Store
+from membench.ruler import calls
+from membench.ruler.accounting import Accounting, fates, gold_lost
+from membench.ruler.arm import Arm
+from membench.ruler.attribution import Attribution
+from membench.ruler.fragments import Fragment, fragments
+from membench.ruler.observer import Observer
+from membench.ruler.timeline import searched_at, span_days
+
+_UNITS_A_WRITE = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One scored query: its gold and the 1-based rank of each, None where it did not come back.
+
+    ``turn_ranks`` and ``turn_observed`` are None where the granularity has no turn level. ``hits`` is the ranked list
+    as (session, turns, score).
+    """
+
+    id: str
+    category: Category
+    gold_sessions: tuple[str, ...]
+    session_ranks: tuple[int | None, ...]
+    session_observed: int
+    gold_turns: tuple[str, ...]
+    turn_ranks: tuple[int | None, ...] | None
+    turn_observed: int | None
+    hits: tuple[tuple[str, tuple[str, ...], float], ...]
+
+
+@dataclass(slots=True)
+class ArmResult:
+    """What measuring one arm gave: the scored queries in the order of the corpus, and the accounting."""
+
+    arm: Arm
+    memory: Description
+    queries: list[Scored] = field(default_factory=list)
+    accounting: Accounting = field(default_factory=Accounting)
+
+
+def measure(
+    corpus: Corpus, arms: Sequence[Arm], embedder: CachedEmbedder | None, observer: Observer
+) -> list[ArmResult]:
+    """Measures ``arms`` on ``corpus``, one instance at a time, sharing every embedding.
+
+    ``embedder`` is the one that the memories were built with, if any. Raises CorpusError for a corpus that cannot tell
+    one memory from another, UsageError for a timeline that it has no dates for, MemoryCallError and ModelError for a
+    call that fails.
+    """
+    results = [ArmResult(arm, arm.memory.describe()) for arm in arms]
+    _refuse_unfit(corpus, results)
+    for instance in corpus.instances():
+        queries = [query for query in instance.queries if query.scorable]
+        if embedder is not None:
+            embedder.forget()
+            embedder.embed([query.text for query in queries], "query")
+        for number, result in enumerate(results):
+            _measure_instance(corpus, instance, queries, result, number, observer)
+    return results
+
+
+def _refuse_unfit(corpus: Corpus, results: Sequence[ArmResult]) -> None:
+    if corpus.evidence_only:
+        raise CorpusError(
+            f"{corpus.key} cannot measure retrieval: every session of every haystack is gold, so that recall is 1 "
+            "whatever a memory does",
+            "Use a corpus with distractors: longmemeval_s instead of longmemeval_oracle.",
+        )
+    for result in results:
+        if result.memory.backend == "keyword":
+            raise InstrumentError(
+                f"the memory {result.memory.name} has no embedder and would match keywords: expected a semantic search",
+                "Give it a model: membench fetch all-minilm-l6-v2.",
+            )
+        if result.arm.timeline == "literal" and result.arm.as_of is None:
+            raise UsageError(
+                "--timeline literal needs a date to search at.", "Add --as-of, such as --as-of 2024-01-31."
+            )
+    if any(result.arm.timeline == "asked" for result in results):
+        _refuse_unasked(corpus)
+
+
+def _refuse_unasked(corpus: Corpus) -> None:
+    for instance in corpus.instances():
+        for query in instance.queries:
+            if query.scorable and query.asked is None:
+                raise UsageError(
+                    f"--timeline asked needs the date of every question; {corpus.key} has none for query {query.id}.",
+                    "Use --timeline now, anchored or literal.",
+                )
+
+
+def _measure_instance(
+    corpus: Corpus, instance: Instance, queries: Sequence[Query], result: ArmResult, number: int, observer: Observer
+) -> None:
+    arm, accounting = result.arm, result.accounting
+    written = fragments(instance, arm.granularity, arm.chunk_size, corpus.text, arm.timeline)
+    with closing(calls.open_store(arm.memory, f"instance {instance.id}")) as store:
+        with observer.phase("ingest", number):
+            receipts = _ingest(store, written, sum(len(session.turns) for session in instance.sessions), observer)
+        accounting.count_writes(written, receipts)
+        accounting.widest_span_days = max(accounting.widest_span_days, span_days(instance))
+        lost = fates(written, receipts)
+        accounting.gold_lost += gold_lost(instance, written, lost)
+        attribution = Attribution(fragment for fragment in written if fragment.unit.id not in lost)
+        with observer.phase("search", number):
+            for query in queries:
+                as_of = searched_at(arm.timeline, query, instance, arm.as_of)
+                hits = calls.search(store, query, arm.limit, as_of)
+                attributed = attribution.attribute(hits[: arm.limit])
+                accounting.count_hits(len(hits), arm.limit, attributed)
+                result.queries.append(_scored(query, attributed.ranked, arm.granularity != "session"))
+                observer.advance("search", 1)
+
+
+def _ingest(store: Store, written: Sequence[Fragment], turns: int, observer: Observer) -> list[Receipt]:
+    """The receipts of ``written``. Progress is told in turns: how many units there are is known only here."""
+    receipts: list[Receipt] = []
+    told = 0
+    for start in range(0, len(written), _UNITS_A_WRITE):
+        receipts += calls.write(store, written[start : start + _UNITS_A_WRITE])
+        done = turns * len(receipts) // len(written)
+        observer.advance("ingest", done - told)
+        told = done
+    return receipts
+
+
+def _scored(query: Query, ranked: Sequence[tuple[Fragment, float]], with_turns: bool) -> Scored:
+    """Sessions and turns rank by their best fragment; one that holds several turns gives them in their order."""
+    sessions = list(dict.fromkeys(fragment.session for fragment, _ in ranked))
+    turns = list(dict.fromkeys(turn for fragment, _ in ranked for turn in fragment.turns)) if with_turns else None
+    return Scored(
+        id=query.id,
+        category=query.category,
+        gold_sessions=query.gold_sessions,
+        session_ranks=tuple(_ranks(query.gold_sessions, sessions)),
+        session_observed=len(sessions),
+        gold_turns=query.gold_turns,
+        turn_ranks=None if turns is None else tuple(_ranks(query.gold_turns, turns)),
+        turn_observed=None if turns is None else len(turns),
+        hits=tuple((fragment.session, fragment.turns, score) for fragment, score in ranked),
+    )
+
+
+def _ranks(gold: Sequence[str], ranked: Sequence[str]) -> Iterator[int | None]:
+    places = {name: place for place, name in enumerate(ranked, start=1)}
+    return (places.get(name) for name in gold)

@@ -1,0 +1,172 @@
+"""A run from beginning to end: open, load, measure, write. What the command and the action both call."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+
+from membench.corpora.catalog import Format
+from membench.corpora.corpus import Reading, open_corpus
+from membench.embedding.cache import VectorCache, space_name
+from membench.embedding.cached import CachedEmbedder
+from membench.embedding.choice import EmbedderChoice, load_embedder
+from membench.embedding.toy import ToyEmbedder
+from membench.files.atomic import ensure_writable, write_atomic
+from membench.files.paths import vectors_dir
+from membench.memories.catalog import EMBEDDING_MEMORIES, build_memory, settings_of
+from membench.render.measurement import measurement_markdown
+from membench.reports.build import measurement_of
+from membench.reports.canonical import canonical_json
+from membench.reports.measurement import Measurement
+from membench.reports.provenance import Embedding, Provenance, Seconds, host, peak_memory_mb, versions
+from membench.reports.rankings import packed, rankings_lines
+from membench.ruler.arm import CHUNK_SIZE, CUT_OFFS, LIMIT, Arm
+from membench.ruler.fragments import Granularity
+from membench.ruler.observer import Observer, Phase
+from membench.ruler.retrieval import ArmResult, measure
+from membench.ruler.timeline import Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Everything that a retrieval run is asked for; one arm a timeline. ``toy`` takes the place of a model."""
+
+    corpus: str
+    file_format: Format | None = None
+    reading: Reading = field(default_factory=Reading)
+    timelines: tuple[Timeline, ...] = ("now",)
+    as_of: datetime | None = None
+    granularity: Granularity = "turn"
+    chunk_size: int = CHUNK_SIZE
+    limit: int = LIMIT
+    cut_offs: tuple[int, ...] = CUT_OFFS
+    memory: str = "episodic"
+    memory_options: Mapping[str, str] = field(default_factory=dict)
+    embedder: EmbedderChoice = field(default_factory=EmbedderChoice)
+    toy: bool = False
+    workers: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One arm, measured and written. ``stem`` names its files in the report folder."""
+
+    stem: str
+    measurement: Measurement
+    provenance: Provenance
+    measurement_path: Path
+    report_path: Path
+
+
+@dataclass(slots=True)
+class _Clocked:
+    """An observer that passes on what it is told, and adds up the seconds of each phase of each arm."""
+
+    inner: Observer
+    seconds: dict[tuple[Phase, int], float] = field(default_factory=dict)
+
+    @contextmanager
+    def phase(self, name: Phase, arm: int) -> Iterator[None]:
+        begun = perf_counter()
+        with self.inner.phase(name, arm):
+            yield
+        self.seconds[name, arm] = self.seconds.get((name, arm), 0.0) + perf_counter() - begun
+
+    def advance(self, name: Phase, amount: int) -> None:
+        self.inner.advance(name, amount)
+
+
+def run_retrieval(
+    request: Request, *, root: Path, report_dir: Path, command: list[str], observer_for: Callable[[int, int], Observer]
+) -> list[Outcome]:
+    """Measures every arm of ``request`` and writes its files to ``report_dir``.
+
+    ``root`` is the cache folder; ``command`` is kept in provenance; ``observer_for`` is told how many turns will be
+    ingested and how many queries searched. Raises MembenchError for whatever goes wrong; then no file is written that
+    was not measured to its end.
+    """
+    begun, started = perf_counter(), datetime.now(UTC)
+    settings_of(request.memory, request.memory_options)
+    ensure_writable(report_dir)
+    corpus = open_corpus(request.corpus, root, request.reading, request.file_format)
+    with _embedder(request, root) as embedder:
+        memory = build_memory(request.memory, request.memory_options, embedder)
+        arms = [
+            Arm(
+                memory=memory,
+                timeline=timeline,
+                as_of=request.as_of,
+                granularity=request.granularity,
+                chunk_size=request.chunk_size,
+                limit=request.limit,
+                cut_offs=request.cut_offs,
+            )
+            for timeline in dict.fromkeys(request.timelines)
+        ]
+        observer = _Clocked(observer_for(corpus.survey.turns * len(arms), corpus.survey.scorable * len(arms)))
+        results = measure(corpus, arms, embedder, observer)
+        identity = None if embedder is None else embedder.identity
+        tally = None
+        if embedder is not None:
+            tally = Embedding(workers=request.workers, cached=embedder.tally.cached, computed=embedder.tally.computed)
+    run_seconds = perf_counter() - begun
+    outcomes = []
+    for number, result in enumerate(results):
+        measurement = measurement_of(corpus, result, identity, request.embedder)
+        seconds = Seconds(
+            run=round(run_seconds, 3),
+            ingest=round(observer.seconds.get(("ingest", number), 0.0), 3),
+            search=round(observer.seconds.get(("search", number), 0.0), 3),
+        )
+        outcomes.append(_write(measurement, result, report_dir, command, started, seconds, tally))
+    return outcomes
+
+
+@contextmanager
+def _embedder(request: Request, root: Path) -> Iterator[CachedEmbedder | None]:
+    """What the memory embeds with: nothing, the toy without a cache on disk, or the model with one."""
+    if request.memory not in EMBEDDING_MEMORIES:
+        yield None
+    elif request.toy:
+        yield CachedEmbedder(ToyEmbedder(), None)
+    else:
+        with load_embedder(request.embedder, root, request.workers) as model:
+            path = vectors_dir(root) / f"{space_name(model.identity)}.sqlite"
+            with VectorCache(path, model.identity.dimension) as cache:
+                yield CachedEmbedder(model, cache)
+
+
+def _write(
+    measurement: Measurement,
+    result: ArmResult,
+    report_dir: Path,
+    command: list[str],
+    started: datetime,
+    seconds: Seconds,
+    tally: Embedding | None,
+) -> Outcome:
+    stem = f"{measurement.corpus.key}.{measurement.arm.name}"
+    body = canonical_json(measurement)
+    lines = rankings_lines(result.queries)
+    provenance = Provenance(
+        measurement_sha256=hashlib.sha256(body).hexdigest(),
+        rankings_sha256=hashlib.sha256(lines).hexdigest(),
+        command=command,
+        started=started.isoformat(timespec="seconds"),
+        seconds=seconds,
+        embedding=tally,
+        peak_memory_mb=peak_memory_mb(),
+        host=host(),
+        versions=versions(),
+    )
+    paths = {
+        suffix: report_dir / f"{stem}.{suffix}" for suffix in ("json", "provenance.json", "rankings.jsonl.gz", "md")
+    }
+    write_atomic(paths["rankings.jsonl.gz"], packed(lines))
+    write_atomic(paths["md"], measurement_markdown(measurement).encode())
+    write_atomic(paths["provenance.json"], canonical_json(provenance))
+    write_atomic(paths["json"], body)
+    return Outcome(stem, measurement, provenance, paths["json"], paths["md"])
