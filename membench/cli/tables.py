@@ -3,8 +3,8 @@
 from rich.table import Table
 
 from membench.cli.console import errors, output
-from membench.render.figures import rows
-from membench.reports.measurement import Figure
+from membench.render.figures import METRICS, rows
+from membench.reports.measurement import Figure, Measurement
 from membench.runs import Outcome
 
 
@@ -14,7 +14,8 @@ def print_outcomes(outcomes: list[Outcome]) -> None:
         measurement = outcome.measurement
         for reason in measurement.reasons:
             errors.print(f"NOT CLEAN: {reason}", style="bold yellow", soft_wrap=True)
-        output.print(_table(outcome))
+        output.print(_title(outcome), style="bold", soft_wrap=True)
+        output.print(_table(measurement))
         for omitted in measurement.omitted:
             output.print(f"{omitted.level} @{omitted.cut_off} left out: {omitted.reason}", soft_wrap=True)
         lost = len(measurement.accounting.gold_lost)
@@ -28,22 +29,26 @@ def print_outcomes(outcomes: list[Outcome]) -> None:
         )
 
 
-def _table(outcome: Outcome) -> Table:
+def _title(outcome: Outcome) -> str:
     measurement = outcome.measurement
     counts, corpus = measurement.counts, measurement.corpus
-    title = (
+    return (
         f"{outcome.stem}: {counts.scored:,} of {corpus.queries:,} queries scored "
-        f"({counts.unanswerable:,} unanswerable, {counts.without_gold:,} without gold), "
+        f"({counts.unanswerable:,} unanswerable, {counts.without_gold:,} without gold); "
         f"{corpus.instances:,} instances, {corpus.sessions:,} sessions, {corpus.turns:,} turns"
     )
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+
+
+def _table(measurement: Measurement) -> Table:
+    table = Table(box=None, pad_edge=False)
     table.add_column("")
     cut_offs = measurement.arm.cut_offs
     for k in cut_offs:
         table.add_column(f"@{k}", justify="right")
     for row in rows(measurement.metrics, cut_offs):
-        table.add_row(f"{row.level} {row.metric}", *map(_value, row.figures))
-        if row.metric == "ndcg":
+        style = "bold" if row.metric == "recall_all" else None
+        table.add_row(f"{row.level} {row.metric}", *map(_value, row.figures), style=style)
+        if row.metric == METRICS[-1]:
             table.add_row(f"{row.level} queries", *map(_queries, row.figures), style="dim")
     return table
 

@@ -6,13 +6,33 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~@$&-])")
+_MARKUP = re.compile(r"([\\`*{}\[\]<>|~$])|(?<![^\W_])(_)|(_)(?![^\W_])")
+_LINE_START = re.compile(r"^(\d+)?([-+#>.)=])")
+_REFERENCE = re.compile(r"([@#]|\b[Gg][Hh]-)(?=\w)")
+_ADDRESS = re.compile(r"(?<=:)//|(?<=\bwww)\.", re.IGNORECASE)
+_ZERO_WIDTH_SPACE = "\u200b"
 
 
 def escaped(value: object) -> str:
-    """``value`` as one line of Markdown text: it ends no table cell, starts no markup and mentions nobody."""
+    """``value`` as one line of Markdown text: it ends no table cell, starts no markup, links nothing, mentions nobody.
+
+    GitHub looks for mentions, references and addresses after it has read the Markdown, so a backslash does not keep
+    them from it: a zero-width space does.
+    """
     line = " ".join(str(value).split())
-    return _SPECIAL.sub(lambda match: f"&#{ord(match[0])};", line)
+    line = _MARKUP.sub(lambda match: f"\\{match[0]}", line).replace("&", "&amp;")
+    line = _LINE_START.sub(lambda match: f"{match[1] or ''}\\{match[2]}", line)
+    line = _REFERENCE.sub(lambda match: f"{match[0]}{_ZERO_WIDTH_SPACE}", line)
+    return _ADDRESS.sub(lambda match: f"{_ZERO_WIDTH_SPACE}{match[0]}", line)
+
+
+def setting(value: object) -> str:
+    """A setting as the command takes it: none, on, off, or the value."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)
 
 
 def grouped(number: int) -> str:
@@ -30,5 +50,5 @@ def render(template: str, context: Mapping[str, Any]) -> str:
         keep_trailing_newline=True,
         autoescape=False,  # noqa: S701 - the output is Markdown: `escaped` is what guards it
     )
-    environment.filters |= {"escaped": escaped, "grouped": grouped}
+    environment.filters |= {"escaped": escaped, "grouped": grouped, "setting": setting}
     return environment.get_template(template).render(context)

@@ -20,7 +20,6 @@ _LIBRARIES = ("membench", "llama-cpp-python", "faiss-cpu", "bm25s", "numpy", "gg
 class Host(Report):
     """The machine and the interpreter."""
 
-    name: str
     system: str
     machine: str
     processor: str | None
@@ -62,7 +61,6 @@ class Provenance(Report):
 def host() -> Host:
     """The machine that this process runs on."""
     return Host(
-        name=platform.node(),
         system=platform.platform(),
         machine=platform.machine(),
         processor=_processor(),
