@@ -72,7 +72,7 @@ class LlamaEmbedder:
             model_window=_limit(self._model),
             build=f"llama-cpp-python {llama_cpp.__version__}",
             instruction_set=instruction_set(),
-            probe=probe_digest(*(self.embed(PROBE_TEXTS, kind).vectors for kind in ("document", "query"))),
+            probe=self._probe(),
         )
 
     @property
@@ -121,6 +121,11 @@ class LlamaEmbedder:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _probe(self) -> str:
+        documents = self.embed(PROBE_TEXTS, "document").vectors
+        same = self._prompts["document"] == self._prompts["query"]
+        return probe_digest(documents, documents if same else self.embed(PROBE_TEXTS, "query").vectors)
 
     def _cut(self, tokens: list[int]) -> list[int]:
         """At most the input window, the closing special token (BERT's [SEP], an end of text) kept in its place."""

@@ -1,6 +1,6 @@
 """The rows of one store in memory, in insertion order, and the candidates that a search ranks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,12 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from membench.memories.episodic.ranking import Floats, Integers, cosines, descending
-from membench.memories.episodic.words import Vocabulary, Words
+from membench.memories.episodic.words import Overlaps, Vocabulary, Words
 
 Vector = npt.NDArray[np.float32]
 
-# FAISS ranks in float32; so many more than wanted are taken from it that the float64 order decides who is in.
-_MARGIN = 64
 # Forgotten rows stay in the arrays until there are so many of them.
 _FORGOTTEN_AT_MOST = 256
 
@@ -36,13 +34,13 @@ class Candidates:
     rows: Sequence[Row]
     vectors: Floats
     importance: Floats
-    overlaps: Callable[[int], Floats]
+    created: Integers
+    dated: npt.NDArray[np.bool_]
+    overlaps: Overlaps
 
     def ages(self, now: int | None) -> Integers:
         """Seconds from each row's creation to ``now``; 0 where either is unknown."""
-        return np.array(
-            [0 if now is None or row.created is None else now - row.created for row in self.rows], dtype=np.int64
-        )
+        return np.zeros_like(self.created) if now is None else np.where(self.dated, now - self.created, 0)
 
 
 class RowIndex:
@@ -113,6 +111,8 @@ class RowIndex:
             rows=rows,
             vectors=self._vectors[positions].astype(np.float64),
             importance=np.array([row.importance for row in rows], dtype=np.float64),
+            created=np.array([row.created or 0 for row in rows], dtype=np.int64),
+            dated=np.array([row.created is not None for row in rows], dtype=np.bool_),
             overlaps=self._vocabulary.overlaps([row.words for row in rows]),
         )
 
@@ -121,12 +121,13 @@ class RowIndex:
         return np.delete(positions, sorted(self._forgotten)) if self._forgotten else positions
 
     def _proposed(self, vector: Vector, limit: int) -> Integers:
-        wanted = limit + _MARGIN + len(self._forgotten)
+        # FAISS ranks in float32: so many more than wanted are taken that the float64 order decides who is in.
+        wanted = limit + limit // 16 + 8 + len(self._forgotten)
         if self._faiss is None or wanted >= len(self._rows):
             return self._standing()
         _, found = self._faiss.search(vector.reshape(1, -1), wanted)
-        positions = np.sort(found[0])
-        return positions[~np.isin(positions, list(self._forgotten))] if self._forgotten else positions
+        standing = [position for position in found[0].tolist() if position not in self._forgotten]
+        return np.array(sorted(standing), dtype=np.int64)
 
     def _compact(self) -> None:
         standing = self._standing()
