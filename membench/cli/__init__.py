@@ -18,9 +18,9 @@ def main() -> None:
     try:
         app()
     except MembenchError as error:
-        errors.print(f"Error: {error.what}", style="bold red", markup=False, highlight=False, soft_wrap=True)
+        errors.print(f"Error: {error.what}", style="bold red", soft_wrap=True)
         if error.remedy:
-            errors.print(error.remedy, markup=False, highlight=False, soft_wrap=True)
+            errors.print(error.remedy, soft_wrap=True)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         errors.print("Interrupted. What was embedded is kept; no unfinished report was written.", soft_wrap=True)

@@ -7,8 +7,9 @@ from rich.logging import RichHandler
 
 _PLAIN_WIDTH = 120
 
-output = Console(highlight=False)
-errors = Console(stderr=True, highlight=False)
+# What is printed holds paths and ids: a bracket or a colon in one is not markup.
+output = Console(highlight=False, markup=False, emoji=False)
+errors = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 for _console in (output, errors):
     if not _console.is_terminal:
@@ -18,4 +19,4 @@ for _console in (output, errors):
 
 def log_handler() -> logging.Handler:
     """Warnings of the library, a line each on standard error."""
-    return RichHandler(console=errors, show_time=False, show_path=False, markup=False)
+    return RichHandler(logging.WARNING, console=errors, show_time=False, show_path=False, markup=False)

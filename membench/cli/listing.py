@@ -16,6 +16,7 @@ from membench.embedding.catalog import TIERS as MODEL_TIERS
 from membench.embedding.store import stored_model
 from membench.files.paths import cache_root
 from membench.memories.catalog import SETTINGS
+from membench.memories.options import setting_text
 
 
 def list_command(
@@ -36,7 +37,9 @@ def list_command(
     for column in ("key", "options with their defaults"):
         table.add_column(column, overflow="fold")
     for memory in _memories():
-        table.add_row(memory["key"], ", ".join(f"{name}={_shown(value)}" for name, value in memory["options"].items()))
+        table.add_row(
+            memory["key"], ", ".join(f"{name}={setting_text(value)}" for name, value in memory["options"].items())
+        )
     output.print(table)
     output.print(f"\nCached files are in {root}", soft_wrap=True)
     for what, tiers in (("corpora", CORPUS_TIERS), ("models", MODEL_TIERS)):
@@ -97,9 +100,3 @@ def _print_files(title: str, rows: Any) -> None:
         table.add_row(row["key"], size, row["licence"], row["tier"], "yes" if row["cached"] else "no", row["title"])
     output.print(table)
     output.print()
-
-
-def _shown(value: object) -> str:
-    if value is None:
-        return "none"
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)

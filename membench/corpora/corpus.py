@@ -1,8 +1,9 @@
 """A corpus ready to be measured: found, verified, surveyed once, and read as often as needed, an instance at a time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from membench.corpora import locomo, longmemeval, native
 from membench.corpora.catalog import CORPORA, CorpusPin, Format, find_corpus
@@ -12,6 +13,7 @@ from membench.corpora.selection import WHOLE, Roles, Slice, head, of_roles
 from membench.corpora.store import verified_corpus
 from membench.corpora.survey import Survey, survey
 from membench.corpora.types import Instance
+from membench.corpora.validation import malformed
 from membench.errors import CorpusError, UsageError
 
 FORMATS: tuple[Format, ...] = ("locomo", "longmemeval", "membench")
@@ -124,6 +126,24 @@ def _instances(path: Path, form: Format, reading: Reading) -> Iterator[Instance]
 
 def _read(path: Path, form: Format, gold: locomo.Gold) -> Iterator[Instance]:
     values = enumerate(json_values(path, "instances" if form == "membench" else ""))
+    return _unique(_parsed(values, path, form, gold), path)
+
+
+def _unique(instances: Iterator[Instance], path: Path) -> Iterator[Instance]:
+    """``instances``, no two under one id, nor two of their queries: a measurement pairs queries by id."""
+    instance_ids: set[str] = set()
+    query_ids: set[str] = set()
+    for place, instance in enumerate(instances):
+        queries = [query.id for query in instance.queries]
+        for field, seen, ids in (("id", instance_ids, [instance.id]), ("queries", query_ids, queries)):
+            if twice := seen.intersection(ids):
+                problem = f"expected unique ids, {min(twice)!r} stands in an earlier instance too"
+                raise malformed(path, place, instance.id, field, problem)
+            seen.update(ids)
+        yield instance
+
+
+def _parsed(values: Iterable[tuple[int, Any]], path: Path, form: Format, gold: locomo.Gold) -> Iterator[Instance]:
     if form == "locomo":
         return (locomo.read_instance(value, path, place, gold) for place, value in values)
     if form == "longmemeval":

@@ -29,8 +29,9 @@ def iso_date(text: str | None) -> datetime | None:
         return None
     try:
         moment = datetime.fromisoformat(text.strip())
-    except ValueError:
+        if moment.tzinfo is None:
+            return moment
+        return (moment - (moment.utcoffset() or moment - moment)).replace(tzinfo=None)
+    # In year 1 and year 9999 a zone can lead out of the calendar.
+    except (ValueError, OverflowError):
         return None
-    if moment.tzinfo is None:
-        return moment
-    return (moment - (moment.utcoffset() or moment - moment)).replace(tzinfo=None)

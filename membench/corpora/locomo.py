@@ -23,7 +23,7 @@ CATEGORIES = {
     5: Category("adversarial", 5),
 }
 _ADVERSARIAL = 5
-_SESSION = re.compile(r"session_(\d+)")
+_SESSION = re.compile(r"session_([0-9]{1,9})")
 
 
 class _Turn(Raw):
@@ -54,12 +54,13 @@ class _Conversation(Raw):
 def read_instance(value: Any, path: Path, position: int, gold: Gold) -> Instance:
     """One conversation. Raises CorpusError that names the instance and the field."""
     sample = checked(_Sample, value, path, position, "sample_id")
-    numbers = sorted(int(match[1]) for key in sample.conversation if (match := _SESSION.fullmatch(key)))
+    names = [key for key in sample.conversation if _SESSION.fullmatch(key)]
+    names.sort(key=lambda name: int(name.removeprefix("session_")))
     raw = checked(
         _Conversation,
         {
             "sample_id": sample.sample_id,
-            "sessions": {f"session_{n}": sample.conversation[f"session_{n}"] for n in numbers},
+            "sessions": {name: sample.conversation[name] for name in names},
             "dates": {key: date for key, date in sample.conversation.items() if key.endswith("_date_time")},
         },
         path,

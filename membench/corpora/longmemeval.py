@@ -1,5 +1,6 @@
 """LongMemEval (Wu et al., 2024, arXiv 2410.10813): one question over a haystack of chat sessions, an instance each."""
 
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
@@ -52,12 +53,15 @@ def read_instance(value: Any, path: Path, position: int) -> Instance:
 
 
 def _apart(ids: list[str]) -> list[str]:
-    seen: dict[str, int] = {}
-    apart = []
+    taken = set(ids)
+    apart: dict[str, None] = {}
     for name in ids:
-        seen[name] = seen.get(name, 0) + 1
-        apart.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
-    return apart
+        own = name
+        if name in apart:
+            own = next(new for number in count(2) if (new := f"{name}#{number}") not in taken)
+            taken.add(own)
+        apart[own] = None
+    return list(apart)
 
 
 def _session(name: str, date: str, turns: list[_Turn], repeated: bool) -> Session:

@@ -70,12 +70,19 @@ def read_instance(value: Any, path: Path, position: int) -> Instance:
         if len(set(ids)) < len(ids):
             twice = next(name for index, name in enumerate(ids) if name in ids[:index])
             raise malformed(path, position, raw.id, field, f"expected unique ids, found {twice!r} twice")
+    home = {turn.id: session.id for session in sessions for turn in session.turns}
+    for index, query in enumerate(raw.queries):
+        for turn in query.gold_turns:
+            if turn in home and home[turn] not in query.gold_sessions:
+                problem = f"turn {turn!r} stands in session {home[turn]!r}, which gold_sessions does not name"
+                raise malformed(path, position, raw.id, f"queries[{index}].gold_turns", problem)
     queries = tuple(_query(query, session_ids, turn_ids) for query in raw.queries)
     return Instance(raw.id, sessions, queries)
 
 
 def _query(raw: _Query, session_ids: list[str], turn_ids: list[str]) -> Query:
-    known = {*session_ids, *turn_ids}
+    dangling = [name for name in raw.gold_sessions if name not in session_ids]
+    dangling += [name for name in raw.gold_turns if name not in turn_ids]
     return Query(
         id=raw.id,
         text=raw.text,
@@ -84,5 +91,5 @@ def _query(raw: _Query, session_ids: list[str], turn_ids: list[str]) -> Query:
         gold_turns=tuple(name for name in turn_ids if name in raw.gold_turns),
         unanswerable=raw.unanswerable,
         asked=iso_date(raw.asked),
-        dangling=tuple(name for name in (*raw.gold_sessions, *raw.gold_turns) if name not in known),
+        dangling=tuple(dangling),
     )

@@ -13,6 +13,7 @@ import orjson
 from membench.errors import CorpusError
 
 _REMEDY = "Fetch it again, or mend the file: a JSON array, or one JSON object a line, gzip or plain."
+_WRONG_FORMAT = "Mend the file, or give its own --format."
 
 
 @contextmanager
@@ -45,21 +46,24 @@ def json_values(path: Path, array: str = "") -> Iterator[Any]:
         first = _first_byte(stream)
         stream.seek(0)
         if first == b"[" or array:
-            yield from _array_values(path, stream, f"{array}.item" if array else "item")
+            yield from _array_values(path, stream, array)
         elif first == b"{":
             yield from _lines(path, stream)
         else:
             raise CorpusError(f"{path}: is neither a JSON array nor one JSON object a line", _REMEDY)
 
 
-def _array_values(path: Path, stream: IO[bytes], prefix: str) -> Iterator[Any]:
+def _array_values(path: Path, stream: IO[bytes], array: str) -> Iterator[Any]:
     done = 0
+    prefix = f"{array}.item" if array else "item"
     try:
         for value in ijson.items(stream, prefix, use_float=True):
             yield value
             done += 1
     except (ijson.JSONError, UnicodeDecodeError) as error:
         raise CorpusError(f"{path}: invalid JSON in value {done + 1}: {_one_line(error)}", _REMEDY) from error
+    if array and not done:
+        raise CorpusError(f"{path}: expected a JSON object with an array {array!r} that holds something", _WRONG_FORMAT)
 
 
 def _lines(path: Path, stream: IO[bytes]) -> Iterator[Any]:

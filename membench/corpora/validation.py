@@ -1,5 +1,6 @@
 """From a raw JSON value to a checked pydantic model, or an error that names the instance and the field."""
 
+import reprlib
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -43,5 +44,6 @@ def _first(error: ValidationError) -> tuple[str, str]:
 
 
 def _brief(value: object) -> str:
-    shown = repr(value)
+    # A plain repr fails on deep nesting, and is as long as the instance.
+    shown = reprlib.repr(value)
     return shown if len(shown) <= 60 else f"{shown[:57]}..."

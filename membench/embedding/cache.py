@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 _SCHEMA = """CREATE TABLE IF NOT EXISTS vectors
     (text BLOB PRIMARY KEY, tokens INTEGER NOT NULL, vector BLOB NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID"""
 _KEYS_A_QUERY = 500
+# SQLITE_ERROR is a table of other columns. All else, such as a full disk, says nothing about what the file holds.
+_DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +57,18 @@ class VectorCache:
     def __init__(self, path: Path, dimension: int) -> None:
         self._path = path
         self._dimension = dimension
-        self._connection = self._open() or self._open_anew()
+        self._connection: sqlite3.Connection | None = None
+        try:
+            self._connection = self._connected()
+        except (sqlite3.Error, OSError) as error:
+            self._recover(error)
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, CachedVector]:
         """Those of ``keys`` that are here and whole."""
         found: dict[bytes, CachedVector] = {}
         damaged = []
         for key, tokens, blob, checksum in self._rows(keys):
-            if len(blob) == 4 * self._dimension and _checksum(key, tokens, blob) == checksum:
+            if self._whole(key, tokens, blob, checksum):
                 found[key] = CachedVector(tokens, np.frombuffer(blob, dtype="<f4"))
             else:
                 damaged.append(key)
@@ -91,6 +97,16 @@ class VectorCache:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _whole(self, key: bytes, tokens: object, blob: object, checksum: object) -> bool:
+        """Whether a row is as it was written. In a damaged one the columns are of any type."""
+        return (
+            isinstance(tokens, int)
+            and tokens >= 0
+            and isinstance(blob, bytes)
+            and len(blob) == 4 * self._dimension
+            and _checksum(key, tokens, blob) == checksum
+        )
+
     def _rows(self, keys: Sequence[bytes]) -> Iterator[tuple[bytes, int, bytes, int]]:
         for start in range(0, len(keys), _KEYS_A_QUERY):
             part = keys[start : start + _KEYS_A_QUERY]
@@ -101,7 +117,7 @@ class VectorCache:
             try:
                 yield from self._connection.execute(query, part).fetchall()
             except sqlite3.DatabaseError as error:
-                self._give_up(error)
+                self._recover(error)
 
     def _write(self, statement: str, rows: Iterable[tuple[object, ...]]) -> None:
         if self._connection is None:
@@ -110,48 +126,47 @@ class VectorCache:
             with self._connection:
                 self._connection.executemany(statement, rows)
         except sqlite3.DatabaseError as error:
-            self._give_up(error)
+            self._recover(error)
 
-    def _open(self) -> sqlite3.Connection | None:
-        connection = None
+    def _connected(self) -> sqlite3.Connection:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(self._path)
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(self._path)
+            # No column is text, save in a damaged row, where it need not be UTF-8.
+            connection.text_factory = bytes
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute(_SCHEMA)
             connection.execute("SELECT text, tokens, vector, checksum FROM vectors LIMIT 1").fetchone()
-        except (sqlite3.Error, OSError) as error:
-            log.warning("%s: the vector cache cannot be opened (%s)", self._path, error)
-            if connection is not None:
-                connection.close()
-            return None
+        except sqlite3.Error:
+            connection.close()
+            raise
         return connection
 
-    def _open_anew(self) -> sqlite3.Connection | None:
-        """After a first failure: without the damaged file, or without a cache where even that fails."""
-        try:
-            self._discard()
-        except OSError as error:
-            log.warning("%s: cannot be removed (%s)", self._path, error.strerror)
-            return None
-        connection = self._open()
-        outcome = "started anew" if connection is not None else "this run goes on without a vector cache"
-        log.warning("%s: %s", self._path, outcome)
-        return connection
+    def _recover(self, error: sqlite3.Error | OSError) -> None:
+        """After a failure: begins a new file in place of a damaged one, else leaves the file alone and does without.
 
-    def _give_up(self, error: sqlite3.Error) -> None:
-        """Damage shows itself late too, in a page that is read or written in mid-run. A full disk is not damage."""
+        Damage shows itself late too, in a page that is read or written in mid-run.
+        """
         self.close()
-        if "malformed" in str(error) or "not a database" in str(error):
+        if _is_damage(error):
             log.warning("%s: damaged (%s); thrown away", self._path, error)
-            self._connection = self._open_anew()
-        else:
-            log.warning("%s: %s; this run goes on without a vector cache", self._path, error)
+            try:
+                self._discard()
+                self._connection = self._connected()
+                return
+            except (sqlite3.Error, OSError) as again:
+                error = again
+        log.warning("%s: %s; this run goes on without a vector cache", self._path, error)
 
     def _discard(self) -> None:
         for suffix in ("", "-wal", "-shm"):
             Path(f"{self._path}{suffix}").unlink(missing_ok=True)
+
+
+def _is_damage(error: sqlite3.Error | OSError) -> bool:
+    # The low byte of an extended code is the code.
+    return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
 
 
 def _checksum(key: bytes, tokens: int, blob: bytes) -> int:

@@ -24,6 +24,15 @@ Switch = Annotated[bool, BeforeValidator(_switch)]
 """Reads `on` and `off`."""
 
 
+def setting_text(value: object) -> str:
+    """A setting as the command takes it: none, on, off, or the value."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)
+
+
 class Settings(BaseModel):
     """A memory's named options with their defaults; an unknown one is an error."""
 
@@ -45,5 +54,6 @@ def parse_settings(model: type[SettingsModel], options: Mapping[str, str], memor
         return model.model_validate(dict(options))
     except ValidationError as error:
         first: Any = error.errors()[0]
-        name = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"--memory-option {name}={first['input']}: {first['msg']}.") from error
+        name = str(first["loc"][0])
+        usual = f"The default is {name}={setting_text(model.model_fields[name].default)}."
+        raise UsageError(f"--memory-option {name}={options[name]}: {first['msg']}.", usual) from error

@@ -6,6 +6,8 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from membench.memories.options import setting_text
+
 _MARKUP = re.compile(r"([\\`*{}\[\]<>|~$])|(?<![^\W_])(_)|(_)(?![^\W_])")
 _LINE_START = re.compile(r"^(\d+)?([-+#>.)=])")
 _REFERENCE = re.compile(r"([@#]|\b[Gg][Hh]-)(?=\w)")
@@ -26,15 +28,6 @@ def escaped(value: object) -> str:
     return _ADDRESS.sub(lambda match: f"{_ZERO_WIDTH_SPACE}{match[0]}", line)
 
 
-def setting(value: object) -> str:
-    """A setting as the command takes it: none, on, off, or the value."""
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return str(value)
-
-
 def grouped(number: int) -> str:
     """1531 as `1,531`."""
     return f"{number:,}"
@@ -50,5 +43,5 @@ def render(template: str, context: Mapping[str, Any]) -> str:
         keep_trailing_newline=True,
         autoescape=False,  # noqa: S701 - the output is Markdown: `escaped` is what guards it
     )
-    environment.filters |= {"escaped": escaped, "grouped": grouped, "setting": setting}
+    environment.filters |= {"escaped": escaped, "grouped": grouped, "setting": setting_text}
     return environment.get_template(template).render(context)

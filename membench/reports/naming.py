@@ -9,6 +9,7 @@ from membench.embedding.catalog import DEFAULT_MODEL
 from membench.embedding.choice import EmbedderChoice
 from membench.embedding.embedder import EmbedderIdentity
 from membench.memories.catalog import SETTINGS
+from membench.memories.options import setting_text
 from membench.memories.protocol import Description
 from membench.ruler.arm import CHUNK_SIZE, CUT_OFFS, LIMIT, Arm
 
@@ -36,9 +37,9 @@ def _of_corpus(corpus: Corpus) -> Iterator[str]:
     if reading.roles != "all":
         yield f"roles-{reading.roles}"
     if corpus.text.captions != usual.captions:
-        yield f"captions-{_shown(corpus.text.captions)}"
+        yield f"captions-{setting_text(corpus.text.captions)}"
     if corpus.text.speakers != usual.speakers:
-        yield f"speakers-{_shown(corpus.text.speakers)}"
+        yield f"speakers-{setting_text(corpus.text.speakers)}"
 
 
 def _of_arm(arm: Arm) -> Iterator[str]:
@@ -62,7 +63,7 @@ def _of_memory(memory: Description) -> Iterator[str]:
         yield f"backend-{memory.backend}"
     for name, value in sorted(memory.settings.items()):
         if name not in defaults or value != defaults[name]:
-            yield f"{name}-{_shown(value)}"
+            yield f"{name}-{setting_text(value)}"
 
 
 def _of_embedder(embedder: EmbedderIdentity, choice: EmbedderChoice) -> Iterator[str]:
@@ -73,11 +74,3 @@ def _of_embedder(embedder: EmbedderIdentity, choice: EmbedderChoice) -> Iterator
     for name, value in choice.overrides().items():
         # A prompt is a sentence: too long for a file name, and its digest tells two apart.
         yield f"{name}-{value if name == 'pooling' else hashlib.sha256(value.encode()).hexdigest()[:8]}"
-
-
-def _shown(value: object) -> str:
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return str(value)

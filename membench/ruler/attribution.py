@@ -22,8 +22,9 @@ class Attributed:
 class Attribution:
     """Knows the fragments that stand in one store.
 
-    A text is looked up as it was written, then without blanks at its ends, since a store may strip it. Where several
-    fragments have the same text, its first hit is the first of them, its second hit the second.
+    A text is looked up as it was written, then without blanks at its ends, since a store may strip it; one that comes
+    back with such blanks was not stripped. Where several fragments have the same text, its first hit is the first of
+    them, its second hit the second.
     """
 
     def __init__(self, standing: Iterable[Fragment]) -> None:
@@ -58,4 +59,6 @@ class Attribution:
             return () if found is None else (found,)
         if hit.text is None:
             return ()
-        return self._by_text.get(hit.text) or self._by_stripped.get(hit.text.strip()) or ()
+        exact = self._by_text.get(hit.text, [])
+        stripped = hit.text.strip()
+        return exact if exact and hit.text != stripped else [*exact, *self._by_stripped.get(stripped, ())]

@@ -1,44 +1,75 @@
 """Calls to the memory under test: what goes wrong in one is breakage, by name, and never a miss."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import numpy as np
 
 from membench.corpora.types import Query
 from membench.errors import MembenchError, MemoryCallError
-from membench.memories.protocol import Hit, Memory, Receipt, Store
+from membench.memories.protocol import Description, Hit, Memory, Receipt, Store
 from membench.ruler.fragments import Fragment
 
 _REMEDY = "Mend the memory and run again: a figure without this call would be a figure of another corpus."
+_STATUSES = ("stored", "duplicate", "refused")
 
 Answer = TypeVar("Answer")
 
 
-def open_store(memory: Memory, pool: str) -> Store:
-    """A fresh store. Raises MemoryCallError."""
-    return _called(f"opening a store for {pool}", lambda: memory.open(pool))
+def describe(memory: Memory) -> Description:
+    """Its identity. Raises MemoryCallError."""
+    return _called("asking the memory to describe itself", memory.describe)
+
+
+@contextmanager
+def opened(memory: Memory, pool: str) -> Iterator[Store]:
+    """A fresh store, closed at the end; what the body raises stays the error. Raises MemoryCallError."""
+    store = _called(f"opening a store for {pool}", lambda: memory.open(pool))
+    try:
+        yield store
+    except BaseException:
+        with suppress(Exception):
+            store.close()
+        raise
+    _called(f"closing the store for {pool}", store.close)
 
 
 def write(store: Store, part: Sequence[Fragment]) -> Sequence[Receipt]:
     """One receipt a fragment. Raises MemoryCallError that names the units where there are not."""
     about = f"writing units {part[0].unit.id} to {part[-1].unit.id} ({part[0].session} to {part[-1].session})"
-    receipts = _called(about, lambda: store.write([fragment.unit for fragment in part]))
+    receipts: list[Any] = _called(about, lambda: list(store.write([fragment.unit for fragment in part])))
     if len(receipts) != len(part):
         raise MemoryCallError(f"{about}: expected {len(part)} receipts, found {len(receipts)}", _REMEDY)
+    for fragment, receipt in zip(part, receipts, strict=True):
+        if not isinstance(receipt, Receipt) or receipt.status not in _STATUSES:
+            problem = f"{about}: expected a receipt for {fragment.unit.id} that says one of {', '.join(_STATUSES)}"
+            raise MemoryCallError(f"{problem}, found {receipt!r:.80}", _REMEDY)
     return receipts
 
 
 def search(store: Store, query: Query, limit: int, as_of: datetime | None) -> Sequence[Hit]:
     """The hits of ``query``. Raises MemoryCallError that names the query."""
     about = f"searching for query {query.id} ({query.text[:60]!r})"
-    hits = _called(about, lambda: store.search(query.text, limit, as_of))
+    hits = _called(about, lambda: list(store.search(query.text, limit, as_of)))
     for hit in hits:
-        if not math.isfinite(hit.score):
-            raise MemoryCallError(f"{about}: a hit has the score {hit.score}, expected a finite number", _REMEDY)
-        if hit.unit is None and hit.text is None:
-            raise MemoryCallError(f"{about}: a hit has neither a unit id nor a text", _REMEDY)
-    return hits
+        if fault := _fault(hit):
+            raise MemoryCallError(f"{about}: {fault}", _REMEDY)
+    # A NumPy scalar is a number that JSON does not know.
+    return [replace(hit, score=float(hit.score)) for hit in hits]
+
+
+def _fault(hit: Any) -> str | None:
+    if not isinstance(hit, Hit) or not isinstance(hit.score, int | float | np.floating):
+        return f"expected hits with a score, found {hit!r:.80}"
+    if not math.isfinite(hit.score):
+        return f"a hit has the score {hit.score}, expected a finite number"
+    if hit.unit is None and hit.text is None:
+        return "a hit has neither a unit id nor a text"
+    return None
 
 
 def _called(about: str, call: Callable[[], Answer]) -> Answer:

@@ -1,7 +1,6 @@
 """The deterministic ruler: every haystack through the real write path, every question through the real search path."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 
 from membench.corpora.corpus import Corpus
@@ -58,7 +57,7 @@ def measure(
     one memory from another, UsageError for a timeline that it has no dates for, MemoryCallError and ModelError for a
     call that fails.
     """
-    results = [ArmResult(arm, arm.memory.describe()) for arm in arms]
+    results = [ArmResult(arm, calls.describe(arm.memory)) for arm in arms]
     _refuse_unfit(corpus, results)
     for instance in corpus.instances():
         queries = [query for query in instance.queries if query.scorable]
@@ -106,7 +105,7 @@ def _measure_instance(
 ) -> None:
     arm, accounting = result.arm, result.accounting
     written = fragments(instance, arm.granularity, arm.chunk_size, corpus.text, arm.timeline)
-    with closing(calls.open_store(arm.memory, f"instance {instance.id}")) as store:
+    with calls.opened(arm.memory, f"instance {instance.id}") as store:
         with observer.phase("ingest", number):
             receipts = _ingest(store, written, sum(len(session.turns) for session in instance.sessions), observer)
         accounting.count_writes(written, receipts)

@@ -1,6 +1,5 @@
 """The rows of one store in memory, in insertion order, and the candidates that a search ranks."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from membench.memories.episodic.ranking import Floats, Integers, cosines, descending
-from membench.memories.episodic.words import Overlaps, Vocabulary, Words
+from membench.memories.episodic.words import Overlaps, Vocabulary, Words, WordSets
 
 Vector = npt.NDArray[np.float32]
 
@@ -31,7 +30,7 @@ class Row:
 class Candidates:
     """The rows that one search ranks, in insertion order; ``overlaps`` is by place among them."""
 
-    rows: Sequence[Row]
+    ids: Integers
     vectors: Floats
     importance: Floats
     created: Integers
@@ -53,6 +52,7 @@ class RowIndex:
         self._rows: list[Row] = []
         self._vectors = np.empty((64, dimension), dtype=np.float32)
         self._forgotten: set[int] = set()
+        self._columns: _Columns | None = None
         self._everything: Candidates | None = None
         self._faiss = self._new_faiss()
 
@@ -69,14 +69,14 @@ class RowIndex:
             self._vectors = np.concatenate([self._vectors, np.empty_like(self._vectors)])
         self._vectors[position] = vector
         self._rows.append(Row(row_id, created, importance, self._vocabulary.word_set(text)))
-        self._everything = None
+        self._columns = self._everything = None
         if self._faiss is not None:
             self._faiss.add(vector.reshape(1, -1))
 
     def forget(self, position: int) -> None:
         """Takes a row out of every later answer. Positions are new after that."""
         self._forgotten.add(position)
-        self._everything = None
+        self._columns = self._everything = None
         if len(self._forgotten) > _FORGOTTEN_AT_MOST:
             self._compact()
 
@@ -99,22 +99,13 @@ class RowIndex:
 
     def candidates(self, vector: Vector, limit: int) -> Candidates:
         """The ``limit`` rows nearest to ``vector``, or all of them."""
+        if self._columns is None:
+            self._columns = _Columns(self._rows, len(self._vocabulary))
         if len(self) > limit:
-            return self._gather(np.sort(self.nearest(vector, limit)[0]))
+            return self._columns.gather(np.sort(self.nearest(vector, limit)[0]), self._vectors)
         if self._everything is None:
-            self._everything = self._gather(self._standing())
+            self._everything = self._columns.gather(self._standing(), self._vectors)
         return self._everything
-
-    def _gather(self, positions: Integers) -> Candidates:
-        rows = [self._rows[position] for position in positions]
-        return Candidates(
-            rows=rows,
-            vectors=self._vectors[positions].astype(np.float64),
-            importance=np.array([row.importance for row in rows], dtype=np.float64),
-            created=np.array([row.created or 0 for row in rows], dtype=np.int64),
-            dated=np.array([row.created is not None for row in rows], dtype=np.bool_),
-            overlaps=self._vocabulary.overlaps([row.words for row in rows]),
-        )
 
     def _standing(self) -> Integers:
         positions = np.arange(len(self._rows), dtype=np.int64)
@@ -143,3 +134,24 @@ class RowIndex:
             return None
         faiss.omp_set_num_threads(1)
         return faiss.IndexFlatIP(self._dimension)
+
+
+class _Columns:
+    """All rows as arrays, built once for the searches between two writes."""
+
+    def __init__(self, rows: list[Row], numbers: int) -> None:
+        self._ids = np.array([row.id for row in rows], dtype=np.int64)
+        self._importance = np.array([row.importance for row in rows], dtype=np.float64)
+        self._created = np.array([row.created or 0 for row in rows], dtype=np.int64)
+        self._dated = np.array([row.created is not None for row in rows], dtype=np.bool_)
+        self._words = WordSets.of([row.words for row in rows], numbers)
+
+    def gather(self, positions: Integers, vectors: npt.NDArray[np.float32]) -> Candidates:
+        return Candidates(
+            ids=self._ids[positions],
+            vectors=vectors[positions].astype(np.float64),
+            importance=self._importance[positions],
+            created=self._created[positions],
+            dated=self._dated[positions],
+            overlaps=self._words.take(positions).overlaps(),
+        )

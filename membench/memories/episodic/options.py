@@ -20,13 +20,13 @@ class EpisodicSettings(Settings):
     """
 
     decay_rate: Annotated[float, AfterValidator(lambda rate: min(max(rate, 0.0), _FASTEST_DECAY))] = 0.03
-    score_decimals: Annotated[int | None, OrNone, Field(ge=0, le=15)] = 4
+    score_decimals: Annotated[Annotated[int, Field(ge=0, le=15)] | None, OrNone] = 4
     mmr: Switch = True
     mmr_lambda: Annotated[float, Field(ge=0.0, le=1.0)] = 0.6
     dedup: Switch = True
     dedup_threshold: Annotated[float, Field(ge=-1.0, le=1.0)] = 0.88
     min_chars: Annotated[int, Field(ge=0)] = 10
-    max_chars: Annotated[int | None, OrNone, Field(ge=1)] = 2000
-    episodic_max: Annotated[int | None, OrNone, Field(ge=1)] = 10_000
+    max_chars: Annotated[Annotated[int, Field(ge=1)] | None, OrNone] = 2000
+    episodic_max: Annotated[Annotated[int, Field(ge=1)] | None, OrNone] = 10_000
     candidates: Annotated[int, Field(ge=1)] = 1000
     backend: Literal["faiss", "cosine"] = "faiss"

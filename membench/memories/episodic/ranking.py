@@ -52,12 +52,10 @@ def maximal_marginal_relevance(
     """
     chosen: list[int] = []
     gain = weight * relevant
-    penalty = np.zeros_like(relevant)
-    open_ = np.ones(len(relevant), dtype=bool)
+    largest = np.zeros_like(relevant)
     for _ in range(min(limit, len(relevant))):
-        value = np.where(open_, gain - (1.0 - weight) * penalty, -np.inf)
-        best = int(np.argmax(value))
+        best = int(np.argmax(gain - (1.0 - weight) * largest))
         chosen.append(best)
-        open_[best] = False
-        np.maximum(penalty, overlaps(best), out=penalty)
+        gain[best] = -np.inf
+        np.maximum(largest, overlaps(best), out=largest)
     return chosen

@@ -80,7 +80,7 @@ class EpisodicStore:
                 limit,
             )
             order = order[chosen]
-        return self._hits([(found.rows[place].id, float(score[place])) for place in order[:limit]])
+        return self._hits([(int(found.ids[place]), float(score[place])) for place in order[:limit]])
 
     def close(self) -> None:
         """Closes the database and removes its folder."""

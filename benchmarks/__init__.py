@@ -1,0 +1,1 @@
+"""Speed and memory, as ratios and sizes within one run: `make benchmark`."""

@@ -1,0 +1,65 @@
+"""The embedder against a bare loop over llama-cpp-python calls, in turns, with as many cores in use."""
+
+import os
+from collections.abc import Iterator
+from statistics import median
+from threading import Thread
+from time import perf_counter
+
+from llama_cpp import Llama
+
+from benchmarks.result import Result
+from benchmarks.texts import turn_texts
+from membench.corpora.corpus import Corpus
+from membench.embedding.catalog import DEFAULT_MODEL, MODELS
+from membench.embedding.choice import EmbedderChoice, load_embedder
+from membench.embedding.store import verified_model
+from membench.files.paths import cache_root
+
+_TEXTS = 600
+_ROUNDS = 5
+_AT_LEAST = 0.95
+
+
+def benchmarks(corpus: Corpus) -> Iterator[Result]:
+    """The ratio of the two rates."""
+    every = turn_texts(corpus)
+    texts = every[:: max(len(every) // _TEXTS, 1)][:_TEXTS]
+    cores = os.cpu_count() or 1
+    path = str(verified_model(MODELS[DEFAULT_MODEL], cache_root()))
+    bare = [
+        Llama(path, embedding=True, n_ctx=512, n_batch=512, n_ubatch=512, n_threads=1, n_threads_batch=1, verbose=False)
+        for _ in range(cores)
+    ]
+    with load_embedder(EmbedderChoice(), cache_root(), cores) as ours:
+        ratios, rates = [], []
+        for _ in range(_ROUNDS):
+            loop = _seconds_of_loop(bare, texts)
+            begun = perf_counter()
+            ours.embed(texts, "document")
+            spent = perf_counter() - begun
+            ratios.append(loop / spent)
+            rates.append(len(texts) / spent)
+    yield Result(
+        "embedding rate over that of a bare loop, median of rounds",
+        f"{median(ratios):.2f} ({median(rates):.0f} texts/s)",
+        f"at least {_AT_LEAST}",
+        median(ratios) >= _AT_LEAST,
+    )
+
+
+def _seconds_of_loop(models: list[Llama], texts: list[str]) -> float:
+    """Each model in a thread of its own takes the next text as soon as it is free."""
+    remaining = iter(texts)
+
+    def work(model: Llama) -> None:
+        for text in remaining:
+            model.embed(text)
+
+    threads = [Thread(target=work, args=(model,)) for model in models]
+    begun = perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return perf_counter() - begun
