@@ -18,8 +18,9 @@ from membench.embedding.embedder import EmbedderIdentity, Vectors
 
 log = logging.getLogger(__name__)
 
+# With a rowid: a table without one puts all but the beginning of each vector on a page of its own.
 _SCHEMA = """CREATE TABLE IF NOT EXISTS vectors
-    (text BLOB PRIMARY KEY, tokens INTEGER NOT NULL, vector BLOB NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID"""
+    (text BLOB PRIMARY KEY, tokens INTEGER NOT NULL, vector BLOB NOT NULL, checksum INTEGER NOT NULL)"""
 _KEYS_A_QUERY = 500
 # SQLITE_ERROR is a table of other columns. All else, such as a full disk, says nothing about what the file holds.
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR})

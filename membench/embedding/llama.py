@@ -186,6 +186,8 @@ class _Context:
         params.n_threads = params.n_threads_batch = 1
         params.embeddings = True
         params.pooling_type = pooling
+        # Flash attention rounds keys and values to 16 bits. Left to llama.cpp, its use depends on release and device.
+        params.flash_attn_type = llama_cpp.LLAMA_FLASH_ATTN_TYPE_DISABLED
         params.no_perf = True
         self._dimension = dimension
         self._context = llama_cpp.llama_init_from_model(model, params)

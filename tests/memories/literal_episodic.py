@@ -90,7 +90,7 @@ class LiteralEpisodic:
                 displaced.append(nearest.unit)
         self.rows.append(_Row(unit.id, text, vector, unit.time, importance))
         if self.episodic_max is not None and len(self.rows) > self.episodic_max:
-            worst = min(self.rows, key=lambda row: (row.importance, row.time or datetime.max))
+            worst = min(self.rows, key=lambda row: (row.importance, row.time or days_later(9999)))
             self.rows.remove(worst)
             displaced.append(worst.unit)
         return "stored", tuple(displaced)

@@ -19,9 +19,11 @@ DIMENSION = 5
 
 
 def as_option(value: object) -> str:
-    return {None: "none", True: "on", False: "off"}.get(value, str(value)) if not isinstance(value, int | float) or (
-        isinstance(value, bool)
-    ) else str(value)
+    return (
+        {None: "none", True: "on", False: "off"}.get(value, str(value))
+        if not isinstance(value, int | float) or (isinstance(value, bool))
+        else str(value)
+    )
 
 
 @st.composite
@@ -34,7 +36,12 @@ def written_rows(draw):
         vector = draw(st.lists(SIXTEENTHS, min_size=DIMENSION, max_size=DIMENSION))
         hours = draw(st.none() | st.integers(-2000, 2000))
         rows.append(
-            (text, vector, None if hours is None else DAY0 + timedelta(hours=hours), draw(st.sampled_from([0.0, 0.5, 1.0])))
+            (
+                text,
+                vector,
+                None if hours is None else DAY0 + timedelta(hours=hours),
+                draw(st.sampled_from([0.0, 0.5, 1.0])),
+            )
         )
     return rows
 

@@ -177,7 +177,12 @@ def test_rounding_the_score_makes_ties_that_insertion_order_breaks(decimals, exp
 
 def diverse() -> GivenVectors:
     embedder = GivenVectors(1)
-    embedder.vectors = {"red boat, red boat": [1.0], "red boat. Red boat": [0.98], "a blue bicycle": [0.7], "what?": [1.0]}
+    embedder.vectors = {
+        "red boat, red boat": [1.0],
+        "red boat. Red boat": [0.98],
+        "a blue bicycle": [0.7],
+        "what?": [1.0],
+    }
     return embedder
 
 
