@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from membench.corpora.dates import locomo_date
 from membench.corpora.types import Category, Instance, Query, Session, Turn
-from membench.corpora.validation import Raw, checked, malformed
+from membench.corpora.validation import Name, Raw, checked, malformed
 
 Gold = Literal["verbatim", "repaired"]
 
@@ -28,7 +28,7 @@ _SESSION = re.compile(r"session_([0-9]{1,9})")
 
 class _Turn(Raw):
     speaker: str
-    dia_id: str
+    dia_id: Name
     text: str
     blip_caption: str | None = None
 
@@ -41,7 +41,7 @@ class _Question(Raw):
 
 
 class _Sample(Raw):
-    sample_id: str
+    sample_id: Name
     conversation: dict[str, Any]
     qa: list[_Question]
 

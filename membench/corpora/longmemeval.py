@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from membench.corpora.dates import longmemeval_date
 from membench.corpora.types import Category, Instance, Query, Session, Turn
-from membench.corpora.validation import Raw, checked, malformed
+from membench.corpora.validation import Name, Raw, checked, malformed
 
 
 class _Turn(Raw):
@@ -16,14 +16,14 @@ class _Turn(Raw):
 
 
 class _Question(Raw):
-    question_id: str
-    question_type: str
+    question_id: Name
+    question_type: Name
     question: str
     question_date: str
     answer: str | int | float | None = None
     answer_session_ids: list[str]
     haystack_dates: list[str]
-    haystack_session_ids: list[str]
+    haystack_session_ids: list[Name]
     haystack_sessions: list[list[_Turn]]
 
 

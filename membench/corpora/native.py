@@ -10,7 +10,7 @@ from pydantic import ConfigDict
 
 from membench.corpora.dates import iso_date
 from membench.corpora.types import Category, Instance, Query, Role, Session, Turn
-from membench.corpora.validation import Raw, checked, malformed
+from membench.corpora.validation import Name, Raw, checked, malformed
 
 
 class _Strict(Raw):
@@ -18,7 +18,7 @@ class _Strict(Raw):
 
 
 class _Turn(_Strict):
-    id: str
+    id: Name
     role: Role
     speaker: str
     text: str
@@ -26,18 +26,18 @@ class _Turn(_Strict):
 
 
 class _Session(_Strict):
-    id: str
+    id: Name
     date: str | None = None
     turns: list[_Turn]
 
 
 class _Category(_Strict):
-    name: str
+    name: Name
     number: int | str
 
 
 class _Query(_Strict):
-    id: str
+    id: Name
     text: str
     category: _Category
     gold_sessions: list[str]
@@ -48,7 +48,7 @@ class _Query(_Strict):
 
 
 class _Instance(_Strict):
-    id: str
+    id: Name
     sessions: list[_Session]
     queries: list[_Query]
 

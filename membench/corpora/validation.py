@@ -2,9 +2,9 @@
 
 import reprlib
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from membench.errors import CorpusError
 
@@ -14,6 +14,9 @@ class Raw(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
+
+Name = Annotated[str, Field(min_length=1)]
+"""What is told apart by it: an id or a label."""
 
 RawModel = TypeVar("RawModel", bound=Raw)
 

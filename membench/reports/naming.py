@@ -14,16 +14,22 @@ from membench.memories.protocol import Description
 from membench.ruler.arm import CHUNK_SIZE, CUT_OFFS, LIMIT, Arm
 
 _DEFAULT_MEMORY = "episodic"
+# A file name has room for 255 bytes: the corpus goes before an arm's name, and a suffix after it.
+_LONGEST = 180
 
 
 def arm_name(
     corpus: Corpus, arm: Arm, memory: Description, embedder: EmbedderIdentity | None, choice: EmbedderChoice
 ) -> str:
-    """`anchored.score_decimals-none`, for instance: safe in a file name, and the same for the same arm."""
+    """`anchored.score_decimals-none`, for instance: safe in a file name, and the same for the same arm.
+
+    Where very many settings differ it is cut, and ends in a digest of the whole.
+    """
     parts = [*_of_corpus(corpus), *_of_arm(arm), *_of_memory(memory)]
     if embedder is not None:
         parts += _of_embedder(embedder, choice)
-    return ".".join([arm.timeline, *(re.sub(r"[^A-Za-z0-9_-]+", "_", part) for part in parts)])
+    name = ".".join([arm.timeline, *(re.sub(r"[^A-Za-z0-9_-]+", "_", part) for part in parts)])
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 9]}.{_digest(name)}"
 
 
 def _of_corpus(corpus: Corpus) -> Iterator[str]:
@@ -73,4 +79,8 @@ def _of_embedder(embedder: EmbedderIdentity, choice: EmbedderChoice) -> Iterator
         yield f"window-{embedder.input_window}"
     for name, value in choice.overrides().items():
         # A prompt is a sentence: too long for a file name, and its digest tells two apart.
-        yield f"{name}-{value if name == 'pooling' else hashlib.sha256(value.encode()).hexdigest()[:8]}"
+        yield f"{name}-{value if name == 'pooling' else _digest(value)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]

@@ -16,7 +16,7 @@ from membench.embedding.vectors import unit_vector
 from membench.errors import ModelError, UsageError
 
 X86_64_V3 = "AVX AVX2 BMI2 F16C FMA LLAMAFILE OPENMP REPACK SSE3 SSSE3"
-PROBE_ON_X86_64_V3 = "0099e9879f7f4812107fcb1b0a4bc4df17f710a4f6f85a1309bab9dbf1a2ac28"
+PROBE_ON_X86_64_V3 = "9e764ab4151262dbd0de87ffc45e2bd64ee926263e271161f31e6beae277d0e2"
 
 TEXTS = (
     "Caroline went to a support group yesterday.",
