@@ -21,6 +21,7 @@ from membench.render.measurement import measurement_markdown
 from membench.reports.build import measurement_of
 from membench.reports.canonical import canonical_json
 from membench.reports.measurement import Measurement
+from membench.reports.provenance import SCHEMA as PROVENANCE_SCHEMA
 from membench.reports.provenance import Embedding, Provenance, Seconds, host, peak_memory_mb, versions
 from membench.reports.rankings import packed, rankings_lines
 from membench.ruler.arm import CHUNK_SIZE, CUT_OFFS, LIMIT, Arm
@@ -152,6 +153,7 @@ def _write(
     body = canonical_json(measurement)
     lines = rankings_lines(result.queries)
     provenance = Provenance(
+        schema=PROVENANCE_SCHEMA,
         measurement_sha256=hashlib.sha256(body).hexdigest(),
         rankings_sha256=hashlib.sha256(lines).hexdigest(),
         command=command,

@@ -22,7 +22,10 @@ def main() -> None:
         if error.remedy:
             errors.print(error.remedy, soft_wrap=True)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit) as stop:
+        # Typer turns an interrupt into an exit of this code, without a word.
+        if isinstance(stop, SystemExit) and stop.code != INTERRUPTED:
+            raise
         errors.print("Interrupted. What was embedded is kept; no unfinished report was written.", soft_wrap=True)
         sys.exit(INTERRUPTED)
     except BrokenPipeError:

@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from membench.memories.options import setting_text
 
 _MARKUP = re.compile(r"([\\`*{}\[\]<>|~$])|(?<![^\W_])(_)|(_)(?![^\W_])")
-_LINE_START = re.compile(r"^(\d+)?([-+#>.)=])")
+_LINE_START = re.compile(r"^(\d+(?=[.)])|(?=[-+#>=]))")
 _REFERENCE = re.compile(r"([@#]|\b[Gg][Hh]-)(?=\w)")
 _ADDRESS = re.compile(r"(?<=:)//|(?<=\bwww)\.", re.IGNORECASE)
 _ZERO_WIDTH_SPACE = "\u200b"
@@ -23,9 +23,14 @@ def escaped(value: object) -> str:
     """
     line = " ".join(str(value).split())
     line = _MARKUP.sub(lambda match: f"\\{match[0]}", line).replace("&", "&amp;")
-    line = _LINE_START.sub(lambda match: f"{match[1] or ''}\\{match[2]}", line)
+    line = _LINE_START.sub(lambda match: f"{match[0]}\\", line)
     line = _REFERENCE.sub(lambda match: f"{match[0]}{_ZERO_WIDTH_SPACE}", line)
     return _ADDRESS.sub(lambda match: f"{_ZERO_WIDTH_SPACE}{match[0]}", line)
+
+
+def at(cut_off: int) -> str:
+    """5 as `@5`, which is no mention of the user of that name."""
+    return f"@{_ZERO_WIDTH_SPACE}{cut_off}"
 
 
 def grouped(number: int) -> str:
@@ -43,5 +48,5 @@ def render(template: str, context: Mapping[str, Any]) -> str:
         keep_trailing_newline=True,
         autoescape=False,  # noqa: S701 - the output is Markdown: `escaped` is what guards it
     )
-    environment.filters |= {"escaped": escaped, "grouped": grouped, "setting": setting_text}
+    environment.filters |= {"at": at, "escaped": escaped, "grouped": grouped, "setting": setting_text}
     return environment.get_template(template).render(context)

@@ -22,6 +22,7 @@ def measurement_of(
     reasons = _unclean(embedder)
     session, turn = _levels(result.queries, result.arm)
     return report.Measurement(
+        schema=report.SCHEMA,
         status="unclean" if reasons else "clean",
         reasons=reasons,
         corpus=_corpus(corpus),

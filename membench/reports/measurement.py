@@ -198,7 +198,7 @@ class QueryRanks(Report):
 class Measurement(Report):
     """One arm, measured."""
 
-    schema_: Annotated[Literal["membench.measurement/1"], Field(alias="schema")] = SCHEMA
+    schema_: Literal["membench.measurement/1"] = Field(alias="schema")
     status: Literal["clean", "unclean"]
     reasons: list[Name]
     corpus: Corpus

@@ -7,7 +7,7 @@ import sqlite3
 import sys
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
@@ -46,7 +46,7 @@ class Seconds(Report):
 class Provenance(Report):
     """One arm's. ``started`` is ISO 8601 in UTC, ``peak_memory_mb`` the largest resident size of the process so far."""
 
-    schema_: Annotated[Literal["membench.provenance/1"], Field(alias="schema")] = SCHEMA
+    schema_: Literal["membench.provenance/1"] = Field(alias="schema")
     measurement_sha256: str
     rankings_sha256: str
     command: list[str]

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from membench.embedding.catalog import DEFAULT_MODEL, MODELS
-from membench.embedding.store import fetch_model, model_path
-from membench.files.paths import cache_root
+from membench.embedding.store import model_path
 
 Finished = subprocess.CompletedProcess[str]
 
@@ -69,16 +68,15 @@ class Command:
 
 
 @pytest.fixture(scope="session")
-def new_command(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Command]:
+def new_command(default_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Command]:
     """A command over a new cache folder that holds the default model and nothing else."""
     pin = MODELS[DEFAULT_MODEL]
-    stored = fetch_model(pin, cache_root())
 
     def make() -> Command:
         base = tmp_path_factory.mktemp("command")
         model = model_path(pin, base / "cache")
         model.parent.mkdir(parents=True)
-        model.symlink_to(stored)
+        model.symlink_to(default_model)
         (base / "work").mkdir()
         return Command(base / "cache", base / "work")
 
@@ -88,11 +86,3 @@ def new_command(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Comman
 @pytest.fixture
 def membench(new_command: Callable[[], Command]) -> Command:
     return new_command()
-
-
-@pytest.fixture(scope="session")
-def locomo_file() -> Path:
-    path = Path(__file__).parents[3] / "shared" / "corpora" / "locomo10.json"
-    if not path.is_file():
-        pytest.skip(f"{path} is absent; to put your own copy in the cache run: membench fetch locomo10")
-    return path

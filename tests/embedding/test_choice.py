@@ -20,14 +20,14 @@ def test_the_default_is_the_catalogs_model_as_the_catalog_has_it(default_llama):
         assert embedder.identity.probe == default_llama.identity.probe
 
 
-def test_a_path_is_loaded_with_its_own_digest_and_name(default_gguf, tmp_path):
+def test_a_path_is_loaded_with_its_own_digest_and_name(default_model, tmp_path):
     path = tmp_path / "my model.v2.gguf"
-    shutil.copyfile(default_gguf, path)
+    shutil.copyfile(default_model, path)
     choice = EmbedderChoice(str(path), document_prompt="passage: ", input_window=100)
     with load_embedder(choice, tmp_path, workers=1) as embedder:
         identity = embedder.identity
         assert identity.key == "my model.v2"
-        assert identity.sha256 == sha256_of(default_gguf)
+        assert identity.sha256 == sha256_of(default_model)
         assert (identity.document_prompt, identity.query_prompt, identity.input_window) == ("passage: ", "", 100)
         assert identity.pooling == "mean"
 
@@ -62,9 +62,9 @@ def test_a_path_to_no_model_is_refused(content, tmp_path):
         load_embedder(EmbedderChoice(str(path)), tmp_path, workers=1)
 
 
-def test_a_path_to_a_truncated_model_is_refused(default_gguf, tmp_path):
+def test_a_path_to_a_truncated_model_is_refused(default_model, tmp_path):
     path = tmp_path / "half.gguf"
-    path.write_bytes(default_gguf.read_bytes()[:20_000_000])
+    path.write_bytes(default_model.read_bytes()[:20_000_000])
     with pytest.raises(ModelError, match="truncated or damaged GGUF"):
         load_embedder(EmbedderChoice(str(path)), tmp_path, workers=1)
 

@@ -51,9 +51,9 @@ def test_a_text_has_the_same_bits_in_a_fresh_embedder_of_one_worker(default_llam
         assert bits(fresh.embed(TEXTS, "document").vectors) == bits(default_llama.embed(TEXTS, "document").vectors)
 
 
-def test_vectors_are_those_of_a_bare_llama_of_one_thread(default_llama: LlamaEmbedder, default_gguf):
+def test_vectors_are_those_of_a_bare_llama_of_one_thread(default_llama: LlamaEmbedder, default_model):
     bare = llama_cpp.Llama(
-        str(default_gguf),
+        str(default_model),
         embedding=True,
         n_ctx=512,
         n_batch=512,
@@ -170,12 +170,12 @@ def test_the_probe_of_the_default_model_is_pinned(default_llama: LlamaEmbedder):
 
 
 @pytest.fixture
-def altered(default_gguf, tmp_path):
+def altered(default_model, tmp_path):
     """A copy of the model, changed in place by a function of its reader."""
 
     def alter(change):
         path = tmp_path / "altered.gguf"
-        shutil.copyfile(default_gguf, path)
+        shutil.copyfile(default_model, path)
         reader = gguf.GGUFReader(path, "r+")
         change(reader)
         reader.data.flush()
@@ -209,9 +209,9 @@ def test_a_model_without_pooling_needs_one_by_name(altered, default_llama: Llama
         assert named.identity.probe == default_llama.identity.probe
 
 
-def test_a_truncated_file_is_refused_with_llama_cpps_own_reason(default_gguf, tmp_path, open_llama):
+def test_a_truncated_file_is_refused_with_llama_cpps_own_reason(default_model, tmp_path, open_llama):
     path = tmp_path / "half.gguf"
-    path.write_bytes(default_gguf.read_bytes()[: default_gguf.stat().st_size // 2])
+    path.write_bytes(default_model.read_bytes()[: default_model.stat().st_size // 2])
     with pytest.raises(ModelError, match=r"half\.gguf: llama\.cpp cannot load it: .*(bounds|corrupted|incomplete)"):
         open_llama(path)
 
