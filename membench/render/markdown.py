@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from membench.memories.options import setting_text
 
 _MARKUP = re.compile(r"([\\`*{}\[\]<>|~$])|(?<![^\W_])(_)|(_)(?![^\W_])")
-_LINE_START = re.compile(r"^(\d+(?=[.)])|(?=[-+#>=]))")
+_LINE_START = re.compile(r"^(\d+(?=[.)](?: |$))|(?=[-+#>=]))")
 _REFERENCE = re.compile(r"([@#]|\b[Gg][Hh]-)(?=\w)")
 _ADDRESS = re.compile(r"(?<=:)//|(?<=\bwww)\.", re.IGNORECASE)
 _ZERO_WIDTH_SPACE = "\u200b"

@@ -76,13 +76,21 @@ def versions() -> dict[str, str]:
 
 def peak_memory_mb() -> float:
     """The largest resident size of this process so far, in 10^6 bytes."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(peak * (1 if sys.platform == "darwin" else 1024) / 1e6, 1)
+    status = _proc_lines("self/status")
+    peak = next((int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM:")), None)
+    if peak is None:
+        # Only where there is no /proc: a child's figure here begins with its parent's.
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return round(peak / 1e6, 1)
 
 
 def _processor() -> str | None:
+    models = (line.split(":", 1)[1].strip() for line in _proc_lines("cpuinfo") if line.startswith("model name"))
+    return next(models, platform.processor() or None)
+
+
+def _proc_lines(name: str) -> list[str]:
     try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return Path("/proc", name).read_text(encoding="utf-8").splitlines()
     except OSError:
-        return platform.processor() or None
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), None)
+        return []

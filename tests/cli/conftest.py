@@ -1,9 +1,13 @@
 """The real command, in processes of its own, over cache folders of its own."""
 
+import json
 import os
+import resource
 import signal
 import subprocess
 import sys
+import tempfile
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -14,13 +18,26 @@ from membench.embedding.store import model_path
 
 Finished = subprocess.CompletedProcess[str]
 
+_FORKING = """
+    import json, os, sys
+    from membench.cli import main
+    for line in sys.stdin:
+        arguments, output, errors = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            for name, stream in ((output, 1), (errors, 2)):
+                os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT), stream)
+            sys.argv = ["membench", *arguments]
+            main()
+            sys.exit(0)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
 
 def _ready(limit: int | None) -> None:
     # A shell that starts the tests in the background leaves SIGINT ignored.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if limit is not None:
-        import resource
-
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
 
@@ -35,7 +52,7 @@ class Command:
         return subprocess.Popen(
             [sys.executable, "-m", "membench", *map(str, arguments)],
             cwd=self.folder,
-            env={**os.environ, "MEMBENCH_CACHE": str(self.cache), "TERM": "dumb", "PYTHONUTF8": "1"},
+            env=self.environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -55,12 +72,31 @@ class Command:
         return self.finish(self.start(*arguments, largest_file=largest_file))
 
     def all(self, commands: Sequence[Sequence[object]]) -> list[Finished]:
-        """Run ``commands``, two at a time."""
-        finished = []
-        for place in range(0, len(commands), 2):
-            pair = [self.start(*arguments) for arguments in commands[place : place + 2]]
-            finished += [self.finish(process) for process in pair]
+        """Run ``commands``, each in a process of its own that a warm one forks: importing takes longer than they do."""
+        asked = [[str(argument) for argument in arguments] for arguments in commands]
+        with tempfile.TemporaryDirectory() as folder:
+            requests = [(one, f"{folder}/{place}.out", f"{folder}/{place}.err") for place, one in enumerate(asked)]
+            served = subprocess.run(
+                [sys.executable, "-c", textwrap.dedent(_FORKING)],
+                cwd=self.folder,
+                env=self.environment(),
+                input="".join(f"{json.dumps(request)}\n" for request in requests),
+                capture_output=True,
+                text=True,
+                timeout=300,
+            )
+            assert served.returncode == 0, served.stderr
+            codes = map(int, served.stdout.split())
+            finished = [
+                Finished(arguments, code, Path(out).read_text(), Path(err).read_text())
+                for (arguments, out, err), code in zip(requests, codes, strict=True)
+            ]
+        for one in finished:
+            assert "Traceback" not in one.stderr, one.stderr
         return finished
+
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, "MEMBENCH_CACHE": str(self.cache), "TERM": "dumb", "PYTHONUTF8": "1"}
 
     def reports(self, name: str = "reports") -> list[str]:
         folder = self.folder / name

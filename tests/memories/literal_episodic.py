@@ -4,6 +4,7 @@ import math
 import re
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cache
 
 import numpy as np
 
@@ -135,6 +136,11 @@ def _cosine(one: list[float], other: list[float]) -> float:
     return sum(a * b for a, b in zip(one, other, strict=True))
 
 
+@cache
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))
+
+
 def _jaccard(one: str, other: str) -> float:
-    first, second = (set(re.findall(r"\w+", text.lower())) for text in (one, other))
+    first, second = _words(one), _words(other)
     return len(first & second) / len(first | second) if first | second else 0.0

@@ -84,7 +84,7 @@ def test_any_string_is_one_plain_table_cell(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["all-minilm-l6-v2", "decay_rate", "sample.now.mmr-off", "2024-01-31", "C3: D1", "a.b"]
+    "text", ["all-minilm-l6-v2", "decay_rate", "sample.now.mmr-off", "2024-01-31", "0.03", "C3: D1", "a.b"]
 )
 def test_a_plain_string_is_left_as_it_is(text):
     assert escaped(text) == text

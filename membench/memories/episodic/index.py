@@ -28,10 +28,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The rows that one search ranks, in insertion order; ``overlaps`` is by place among them."""
+    """The rows that searches rank, in insertion order; ``overlaps`` is by place among them."""
 
     ids: Integers
-    vectors: Floats
     importance: Floats
     created: Integers
     dated: npt.NDArray[np.bool_]
@@ -53,7 +52,7 @@ class RowIndex:
         self._vectors = np.empty((64, dimension), dtype=np.float32)
         self._forgotten: set[int] = set()
         self._columns: _Columns | None = None
-        self._everything: Candidates | None = None
+        self._everything: tuple[Candidates, Floats] | None = None
         self._faiss = self._new_faiss()
 
     def __len__(self) -> int:
@@ -97,15 +96,19 @@ class RowIndex:
         order = descending(cosine)[:limit]
         return positions[order], cosine[order]
 
-    def candidates(self, vector: Vector, limit: int) -> Candidates:
-        """The ``limit`` rows nearest to ``vector``, or all of them."""
+    def candidates(self, vector: Vector, limit: int) -> tuple[Candidates, Floats]:
+        """The ``limit`` rows nearest to ``vector``, or all of them, and their cosines."""
         if self._columns is None:
             self._columns = _Columns(self._rows, len(self._vocabulary))
         if len(self) > limit:
-            return self._columns.gather(np.sort(self.nearest(vector, limit)[0]), self._vectors)
+            positions, cosine = self.nearest(vector, limit)
+            order = np.argsort(positions)
+            return self._columns.gather(positions[order]), cosine[order]
         if self._everything is None:
-            self._everything = self._columns.gather(self._standing(), self._vectors)
-        return self._everything
+            standing = self._standing()
+            self._everything = self._columns.gather(standing), self._vectors[standing].astype(np.float64)
+        everything, vectors = self._everything
+        return everything, cosines(vectors, vector)
 
     def _standing(self) -> Integers:
         positions = np.arange(len(self._rows), dtype=np.int64)
@@ -117,8 +120,10 @@ class RowIndex:
         if self._faiss is None or wanted >= len(self._rows):
             return self._standing()
         _, found = self._faiss.search(vector.reshape(1, -1), wanted)
-        standing = [position for position in found[0].tolist() if position not in self._forgotten]
-        return np.array(sorted(standing), dtype=np.int64)
+        positions: Integers = np.sort(found[0])
+        if self._forgotten:
+            positions = positions[[position not in self._forgotten for position in positions.tolist()]]
+        return positions
 
     def _compact(self) -> None:
         standing = self._standing()
@@ -146,10 +151,9 @@ class _Columns:
         self._dated = np.array([row.created is not None for row in rows], dtype=np.bool_)
         self._words = WordSets.of([row.words for row in rows], numbers)
 
-    def gather(self, positions: Integers, vectors: npt.NDArray[np.float32]) -> Candidates:
+    def gather(self, positions: Integers) -> Candidates:
         return Candidates(
             ids=self._ids[positions],
-            vectors=vectors[positions].astype(np.float64),
             importance=self._importance[positions],
             created=self._created[positions],
             dated=self._dated[positions],

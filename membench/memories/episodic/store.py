@@ -13,7 +13,6 @@ from membench.embedding.embedder import Embedder, Vectors
 from membench.memories.episodic.index import RowIndex
 from membench.memories.episodic.options import EpisodicSettings
 from membench.memories.episodic.ranking import (
-    cosines,
     descending,
     maximal_marginal_relevance,
     relevance,
@@ -66,11 +65,9 @@ class EpisodicStore:
             return self._keyword_search(query, limit)
         settings = self._settings
         vector = self._embedder.embed([query], "query").vectors[0]
-        found = self._index.candidates(vector, settings.candidates)
+        found, cosine = self._index.candidates(vector, settings.candidates)
         days = whole_days(found.ages(_seconds(as_of)))
-        score = scores(
-            cosines(found.vectors, vector), found.importance, days, settings.decay_rate, settings.score_decimals
-        )
+        score = scores(cosine, found.importance, days, settings.decay_rate, settings.score_decimals)
         order = descending(score)
         if settings.mmr:
             chosen = maximal_marginal_relevance(
