@@ -17,7 +17,7 @@ if ! ls "$store"/llama_cpp_python-*.whl >/dev/null 2>&1; then
     mkdir -p "$store"
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
-    CMAKE_ARGS=$flags "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --no-cache-dir --no-binary llama-cpp-python \
+    CMAKE_ARGS=$flags "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --no-cache-dir \
         --require-hashes --wheel-dir "$work" --requirement "$lock" >&2
     mv "$work"/llama_cpp_python-*.whl "$store"/
 fi

@@ -30,6 +30,8 @@ def setting_text(value: object) -> str:
         return "none"
     if isinstance(value, bool):
         return "on" if value else "off"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
     return str(value)
 
 
