@@ -1,4 +1,4 @@
-"""One episodic search with diversity reranking, over a store of exactly the candidates and over one five times as large."""
+"""One episodic search with diversity reranking, in a store of as many rows as candidates and in a larger one."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta

@@ -1,5 +1,6 @@
 """A corpus ready to be measured: found, verified, surveyed once, and read as often as needed, an instance at a time."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,9 @@ from membench.corpora.survey import Survey, survey
 from membench.corpora.types import Instance
 from membench.corpora.validation import malformed
 from membench.errors import CorpusError, UsageError
+
+# Reports are named after the corpus, and a file name has room for 255 bytes.
+_LONGEST_KEY = 40
 
 FORMATS: tuple[Format, ...] = ("locomo", "longmemeval", "membench")
 
@@ -46,7 +50,6 @@ class Corpus:
     format: Format
     reading: Reading
     text: TextOptions
-    licence: str | None
     evidence_only: bool
     survey: Survey
 
@@ -62,9 +65,11 @@ def open_corpus(name: str, root: Path, reading: Reading, file_format: Format | N
     for an unknown key, CorpusError for a file that is absent, altered or malformed, or has nothing to score in the part
     asked for.
     """
-    pin = None if file_format is not None else _pin(name)
-    path = Path(name) if pin is None else verified_corpus(pin, root)
-    form = file_format or _format_of(pin)
+    if file_format is None:
+        pin = _pin(name)
+        key, path, form = pin.key, verified_corpus(pin, root), pin.format
+    else:
+        key, path, form = _file_key(Path(name)), Path(name), file_format
     if reading.gold == "repaired" and form != "locomo":
         raise UsageError(f"the gold reading 'repaired' is of LoCoMo's evidence references, and {name} is not LoCoMo.")
     text = text_options(form, reading)
@@ -78,12 +83,11 @@ def open_corpus(name: str, root: Path, reading: Reading, file_format: Format | N
             "Ask for more --instances or --queries, or another --gold reading.",
         )
     return Corpus(
-        key=path.name.split(".")[0] if pin is None else pin.key,
+        key=key,
         path=path,
         format=form,
         reading=reading,
         text=text,
-        licence=None if pin is None else pin.licence,
         evidence_only=not found.has_distractors,
         survey=found,
     )
@@ -103,15 +107,16 @@ def usual_text(form: Format) -> TextOptions:
     return _TEXT_DEFAULTS[form]
 
 
+def _file_key(path: Path) -> str:
+    """Names a user's own corpus in reports: the file's name without the endings that tell its format."""
+    stem = re.sub(r"(\.(json|jsonl|ndjson|gz))+$", "", path.name, flags=re.IGNORECASE)
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", stem).strip("_")[:_LONGEST_KEY] or "corpus"
+
+
 def _pin(name: str) -> CorpusPin:
     if name not in CORPORA and Path(name).exists():
         raise UsageError(f"{name} is a file: say how it is written.", f"Add --format {' or '.join(FORMATS)}.")
     return find_corpus(name)
-
-
-def _format_of(pin: CorpusPin | None) -> Format:
-    assert pin is not None  # noqa: S101
-    return pin.format
 
 
 def _of_part(part: Slice) -> str:
@@ -125,6 +130,8 @@ def _instances(path: Path, form: Format, reading: Reading) -> Iterator[Instance]
 
 
 def _read(path: Path, form: Format, gold: locomo.Gold) -> Iterator[Instance]:
+    if form == "membench":
+        native.check_schema(path)
     values = enumerate(json_values(path, "instances" if form == "membench" else ""))
     return _unique(_parsed(values, path, form, gold), path)
 

@@ -9,8 +9,12 @@ from typing import Any
 from pydantic import ConfigDict
 
 from membench.corpora.dates import iso_date
+from membench.corpora.reading import json_member
 from membench.corpora.types import Category, Instance, Query, Role, Session, Turn
 from membench.corpora.validation import Name, Raw, checked, malformed
+from membench.errors import CorpusError
+
+SCHEMA = "membench.corpus/1"
 
 
 class _Strict(Raw):
@@ -51,6 +55,16 @@ class _Instance(_Strict):
     id: Name
     sessions: list[_Session]
     queries: list[_Query]
+
+
+def check_schema(path: Path) -> None:
+    """Raises CorpusError unless the file says that it is of this version."""
+    found = json_member(path, "schema")
+    if found != SCHEMA:
+        raise CorpusError(
+            f'{path}: expected "schema": "{SCHEMA}", found {found!r}',
+            "Mend the file, give its own --format, or use the membench that reads its version.",
+        )
 
 
 def read_instance(value: Any, path: Path, position: int) -> Instance:

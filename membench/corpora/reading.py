@@ -53,6 +53,15 @@ def json_values(path: Path, array: str = "") -> Iterator[Any]:
             raise CorpusError(f"{path}: is neither a JSON array nor one JSON object a line", _REMEDY)
 
 
+def json_member(path: Path, name: str) -> Any:
+    """The member ``name`` of the object in ``path``, None where there is none. What stands after it is not read."""
+    with _opened(path) as stream:
+        try:
+            return next(ijson.items(stream, name, use_float=True), None)
+        except (ijson.JSONError, UnicodeDecodeError) as error:
+            raise CorpusError(f"{path}: invalid JSON: {_one_line(error)}", _REMEDY) from error
+
+
 def _array_values(path: Path, stream: IO[bytes], array: str) -> Iterator[Any]:
     done = 0
     prefix = f"{array}.item" if array else "item"

@@ -99,4 +99,4 @@ def gold_lost(instance: Instance, fragments: Sequence[Fragment], lost: dict[str,
 
 def _reason(lost: dict[str, str], holders: Iterable[Fragment]) -> str:
     reasons = dict.fromkeys(lost[fragment.unit.id] for fragment in holders)
-    return "; ".join(reasons) or "blank in the corpus"
+    return "; ".join(reasons) or "nothing of it is written: it is blank, or of other roles"

@@ -111,7 +111,7 @@ class TestVerifiedModel:
         with pytest.raises(ModelError) as caught:
             verified_model(DEFAULT, tmp_path)
         assert str(tmp_path / "models" / f"{DEFAULT.sha256}.gguf") in caught.value.what
-        assert caught.value.remedy == "run: membench fetch all-minilm-l6-v2"
+        assert caught.value.remedy == "Run: membench fetch all-minilm-l6-v2"
 
     def test_an_intact_model_is_returned(self, upstream: ModelPin, tiny_gguf: Path, tmp_path: Path) -> None:
         path = root_with(upstream, tmp_path / "cache", tiny_gguf.read_bytes())
@@ -128,7 +128,7 @@ class TestVerifiedModel:
             verified_model(upstream, tmp_path / "cache")
         assert found in caught.value.what
         assert upstream.sha256 in caught.value.what
-        assert caught.value.remedy == "run: membench fetch bge-small-en-v1.5"
+        assert caught.value.remedy == "Run: membench fetch bge-small-en-v1.5"
         assert not path.exists()
 
     def test_a_truncated_model_is_thrown_away(self, upstream: ModelPin, tiny_gguf: Path, tmp_path: Path) -> None:

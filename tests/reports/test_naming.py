@@ -84,7 +84,7 @@ def test_captions_and_speakers_are_named_where_they_are_not_the_formats_own(samp
 @pytest.mark.parametrize(
     ("option", "value", "expected"),
     [
-        ("decay_rate", "0", "decay_rate-0_0"),
+        ("decay_rate", "0", "decay_rate-0"),
         ("decay_rate", "0.03", None),
         ("score_decimals", "none", "score_decimals-none"),
         ("mmr", "off", "mmr-off"),
@@ -105,7 +105,7 @@ def test_options_of_the_memory_are_named(option, value, expected, sample):
 
 def test_another_memory_is_named_with_its_own_options(sample):
     assert named(sample, described("bm25"), identity=None) == "now.bm25"
-    assert named(sample, described("bm25", k1="2"), identity=None) == "now.bm25.k1-2_0"
+    assert named(sample, described("bm25", k1="2"), identity=None) == "now.bm25.k1-2"
 
 
 def test_a_memory_of_someone_elses_has_all_its_settings_named(sample):

@@ -71,7 +71,7 @@ def test_a_hit_of_what_was_displaced_is_unknown_by_text_too(corpus, memory_that)
 def test_gold_that_is_blank_in_the_corpus_is_named(corpus_of, document, memory_that):
     document["instances"][0]["sessions"][2]["turns"][0]["text"] = " "
     assert account(corpus_of(document), memory_that()).gold_lost == [
-        GoldLost("i1", "undated", "e", "blank in the corpus")
+        GoldLost("i1", "undated", "e", "nothing of it is written: it is blank, or of other roles")
     ]
 
 
