@@ -6,7 +6,6 @@ from pathlib import Path
 from membench.corpora.catalog import CorpusPin
 from membench.errors import CorpusError
 from membench.files.digest import sha256_of
-from membench.files.download import download
 from membench.files.importing import import_file
 from membench.files.paths import corpora_dir
 from membench.files.pinned import Progress, silent
@@ -51,5 +50,8 @@ def fetch_corpus(pin: CorpusPin, root: Path, *, source: Path | None = None, prog
     if source is not None:
         import_file(source, target, sha256=pin.sha256, size=pin.size, progress=progress)
     else:
+        # Imported here, as it is slow to load and no measurement needs it.
+        from membench.files.download import download
+
         download(pin.url, target, sha256=pin.sha256, size=pin.size, progress=progress)
     return target

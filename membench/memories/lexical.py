@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import Annotated
+from importlib.metadata import version
+from typing import Annotated, Any
 
-import bm25s
 import numpy as np
 import snowballstemmer
 from pydantic import Field
@@ -33,7 +33,7 @@ class LexicalMemory:
 
     def describe(self) -> Description:
         """Name, version, library, and every option in force."""
-        return Description("bm25", "1", f"bm25s {bm25s.__version__}", self._settings.model_dump())
+        return Description("bm25", "1", f"bm25s {version('bm25s')}", self._settings.model_dump())
 
     def open(self, pool: str) -> "LexicalStore":
         """An empty store; ``pool`` names nothing on disk."""
@@ -48,7 +48,7 @@ class LexicalStore:
         self._settings = settings
         self._units: list[Unit] = []
         self._stem = _stem if settings.stemming else str
-        self._index: bm25s.BM25 | None = None
+        self._index: Any = None
 
     def write(self, units: Sequence[Unit]) -> list[Receipt]:
         """Stores every unit that holds a word."""
@@ -77,7 +77,10 @@ class LexicalStore:
         self._units = []
         self._index = None
 
-    def _build(self) -> bm25s.BM25:
+    def _build(self) -> Any:
+        # Imported here, as it is slow to load and no other memory needs it.
+        import bm25s
+
         index = bm25s.BM25(
             k1=self._settings.k1, b=self._settings.b, method="lucene", dtype="float64", auto_compile=False
         )

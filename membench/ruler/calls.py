@@ -59,7 +59,7 @@ def search(store: Store, query: Query, limit: int, as_of: datetime | None) -> Se
         if fault := _fault(hit):
             raise MemoryCallError(f"{about}: {fault}", _REMEDY)
     # A NumPy scalar is a number that JSON does not know.
-    return [replace(hit, score=float(hit.score)) for hit in hits]
+    return [hit if type(hit.score) is float else replace(hit, score=float(hit.score)) for hit in hits]
 
 
 def _fault(hit: Any) -> str | None:

@@ -8,10 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from membench.memories.episodic.ranking import Floats, Integers, cosines, descending
-from membench.memories.episodic.words import Overlaps, Vocabulary, Words, WordSets
+from membench.memories.episodic.words import Vocabulary, Words, WordSets
 
 Vector = npt.NDArray[np.float32]
 
+# Far above what float32 can be off by in a cosine, far below what a threshold is meant to tell apart.
+_FLOAT32_ERROR = 1e-4
 # Forgotten rows stay in the arrays until there are so many of them.
 _FORGOTTEN_AT_MOST = 256
 
@@ -28,13 +30,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The rows that searches rank, in insertion order; ``overlaps`` is by place among them."""
+    """The rows that searches rank, in insertion order."""
 
     ids: Integers
     importance: Floats
     created: Integers
     dated: npt.NDArray[np.bool_]
-    overlaps: Overlaps
+    words: WordSets
 
     def ages(self, now: int | None) -> Integers:
         """Seconds from each row's creation to ``now``; 0 where either is unknown."""
@@ -88,6 +90,15 @@ class RowIndex:
 
         standing: list[int] = self._standing().tolist()
         return min(standing, key=rank)
+
+    def over(self, vector: Vector, threshold: float, neighbours: int) -> int | None:
+        """The position of the nearest of so many neighbours if its cosine is over ``threshold``."""
+        if self._faiss is None or not len(self):
+            return None
+        if not self._forgotten and self._faiss.search(vector.reshape(1, -1), 1)[0][0, 0] < threshold - _FLOAT32_ERROR:
+            return None
+        positions, cosine = self.nearest(vector, neighbours)
+        return int(positions[0]) if cosine[0] > threshold else None
 
     def nearest(self, vector: Vector, limit: int) -> tuple[Integers, Floats]:
         """At most ``limit`` positions with their cosines, nearest first, ties in insertion order."""
@@ -157,5 +168,5 @@ class _Columns:
             importance=self._importance[positions],
             created=self._created[positions],
             dated=self._dated[positions],
-            overlaps=self._words.take(positions).overlaps(),
+            words=self._words.take(positions),
         )

@@ -72,7 +72,7 @@ class EpisodicStore:
         if settings.mmr:
             chosen = maximal_marginal_relevance(
                 relevance(score[order]),
-                lambda place: found.overlaps(int(order[place]))[order],
+                lambda reach: found.words.take(order[:reach]).overlaps(),
                 settings.mmr_lambda,
                 limit,
             )
@@ -123,12 +123,10 @@ class EpisodicStore:
         return Receipt("stored", displaced=tuple(displaced))
 
     def _near_duplicate(self, vector: Vectors | None) -> int | None:
-        """The position of the nearest neighbour over the threshold."""
-        settings = self._settings
-        if vector is None or not settings.dedup or settings.backend != "faiss" or not len(self._index):
+        """The position of the nearest neighbour over the threshold; without FAISS nobody looks."""
+        if vector is None or not self._settings.dedup:
             return None
-        positions, cosine = self._index.nearest(vector, _NEIGHBOURS)
-        return int(positions[0]) if cosine[0] > settings.dedup_threshold else None
+        return self._index.over(vector, self._settings.dedup_threshold, _NEIGHBOURS)
 
     def _insert(self, unit: Unit, text: str, opening: str, vector: Vectors | None) -> None:
         created = None if unit.time is None else unit.time.isoformat()

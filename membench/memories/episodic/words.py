@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -49,11 +48,7 @@ class WordSets:
         return WordSets(self._flat[np.arange(ends[-1]) + shift], ends, self._numbers)
 
     def overlaps(self) -> Overlaps:
-        """A function that gives the Jaccard overlap of the set at one position with the set at each.
-
-        Two empty sets overlap by 0. An answer is kept for as long as the function is: the same texts are chosen again
-        and again.
-        """
+        """A function that gives the Jaccard overlap of the set at one position with each, 0 for two empty ones."""
         sizes = np.diff(self._ends)
         filled = (sizes > 0).astype(np.float64)
         # An empty set shares nothing; the 1 only keeps two of them from dividing by zero.
@@ -63,7 +58,6 @@ class WordSets:
         starts = self._ends[:-1]
         marked = np.zeros(self._numbers + 1, dtype=np.float64)
 
-        @cache
         def of(position: int) -> npt.NDArray[np.float64]:
             words = flat[starts[position] : starts[position] + sizes[position]]
             marked[words] = 1.0
