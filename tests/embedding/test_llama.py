@@ -16,7 +16,7 @@ from membench.embedding.vectors import unit_vector
 from membench.errors import ModelError, UsageError
 
 X86_64_V3 = "AVX AVX2 BMI2 F16C FMA LLAMAFILE OPENMP REPACK SSE3 SSSE3"
-PROBE_ON_X86_64_V3 = "9e764ab4151262dbd0de87ffc45e2bd64ee926263e271161f31e6beae277d0e2"
+PROBE_ON_X86_64_V3 = "cbd0355ad864f3ca0d34220d55fef23d5830a7daf05a96df6f6a1c288e98e4bf"
 
 TEXTS = (
     "Caroline went to a support group yesterday.",
@@ -193,7 +193,7 @@ def last_norm(reader: gguf.GGUFReader, value: float) -> None:
 @pytest.mark.parametrize(("value", "problem"), [(math.nan, "not finite"), (0.0, "every component is zero")])
 def test_a_model_whose_output_is_no_number_or_nothing_is_refused(value, problem, altered, open_llama):
     path = altered(lambda reader: last_norm(reader, value))
-    with pytest.raises(ModelError, match=f"unusable vector for 'I adopted a dog.*{problem}"):
+    with pytest.raises(ModelError, match=f"unusable vector for 'A text that is longer.*{problem}"):
         open_llama(path)
 
 
