@@ -20,6 +20,7 @@ Finished = subprocess.CompletedProcess[str]
 
 _FORKING = """
     import json, os, sys
+    import membench.cli.app
     from membench.cli import main
     for line in sys.stdin:
         arguments, output, errors = json.loads(line)
