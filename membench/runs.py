@@ -14,7 +14,8 @@ from membench.embedding.cache import VectorCache, space_name
 from membench.embedding.cached import CachedEmbedder
 from membench.embedding.choice import EmbedderChoice, load_embedder
 from membench.embedding.toy import ToyEmbedder
-from membench.files.atomic import ensure_writable, write_atomic
+from membench.errors import UsageError
+from membench.files.atomic import ensure_writable, write_together
 from membench.files.paths import vectors_dir
 from membench.memories.catalog import EMBEDDING_MEMORIES, build_memory, settings_of
 from membench.render.measurement import measurement_markdown
@@ -90,7 +91,7 @@ def run_retrieval(
     was not measured to its end.
     """
     begun, started = perf_counter(), datetime.now(UTC)
-    settings_of(request.memory, request.memory_options)
+    _refuse_unused(request)
     ensure_writable(report_dir)
     corpus = open_corpus(request.corpus, root, request.reading, request.file_format)
     with _embedder(request, root) as embedder:
@@ -124,6 +125,17 @@ def run_retrieval(
         )
         outcomes.append(_write(measurement, result, report_dir, command, started, seconds, tally))
     return outcomes
+
+
+def _refuse_unused(request: Request) -> None:
+    """Raises UsageError for what is unknown, and for what was asked for and would make no difference."""
+    settings_of(request.memory, request.memory_options)
+    if request.as_of is not None and "literal" not in request.timelines:
+        raise UsageError(
+            "--as-of is the date of the literal timeline, which is not asked for.", "Add --timeline literal."
+        )
+    if request.memory not in EMBEDDING_MEMORIES and (request.toy or request.embedder != EmbedderChoice()):
+        raise UsageError(f"The memory {request.memory} uses no embedder: leave out what chooses or changes one.")
 
 
 @contextmanager
@@ -167,8 +179,12 @@ def _write(
     paths = {
         suffix: report_dir / f"{stem}.{suffix}" for suffix in ("json", "provenance.json", "rankings.jsonl.gz", "md")
     }
-    write_atomic(paths["rankings.jsonl.gz"], packed(lines))
-    write_atomic(paths["md"], measurement_markdown(measurement).encode())
-    write_atomic(paths["provenance.json"], canonical_json(provenance))
-    write_atomic(paths["json"], body)
+    write_together(
+        {
+            paths["json"]: body,
+            paths["provenance.json"]: canonical_json(provenance),
+            paths["rankings.jsonl.gz"]: packed(lines),
+            paths["md"]: measurement_markdown(measurement).encode(),
+        }
+    )
     return Outcome(stem, measurement, provenance, paths["json"], paths["md"])

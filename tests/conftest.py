@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from membench.corpora.catalog import find_corpus
+from membench.corpora.store import corpus_path
 from membench.embedding.catalog import DEFAULT_MODEL, MODELS
 from membench.embedding.store import fetch_model
 from membench.files.paths import cache_root
@@ -13,6 +15,10 @@ CORPORA = Path(__file__).parents[1].parent / "shared" / "corpora"
 
 def _corpus_file(name: str, key: str) -> Path:
     path = CORPORA / name
+    cached = corpus_path(find_corpus(key), cache_root())
+    # What was fetched is the same corpus, save S: its local copy lacks an instance, and the tests count.
+    if not path.is_file() and key != "longmemeval_s" and cached.is_file():
+        return cached
     if not path.is_file():
         pytest.skip(f"{path} is absent; it is a copy of what this fetches: membench fetch {key}")
     return path

@@ -1,5 +1,7 @@
 """The command: each verb parses, calls one library function, and prints."""
 
+import os
+import signal
 import sys
 
 from membench.errors import MembenchError
@@ -7,22 +9,30 @@ from membench.errors import MembenchError
 __all__ = ["main"]
 
 INTERRUPTED = 130
+TERMINATED = 143
 
 
 def main() -> None:
-    """Runs the command and exits: 0 measured, 1 the instrument broke, 2 wrong usage, 130 interrupted."""
+    """Runs the command and exits: 0 measured, 1 the instrument broke, 2 wrong usage, 130 and 143 interrupted."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+    code: object = 0
     try:
-        _run()
-    except (KeyboardInterrupt, SystemExit) as stop:
-        # Typer turns an interrupt into an exit of this code, without a word.
-        if isinstance(stop, SystemExit) and stop.code != INTERRUPTED:
-            raise
+        try:
+            _run()
+        except SystemExit as stop:
+            code = stop.code
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except OSError as error:
+        sys.stderr.write(f"Error: standard output cannot be written: {error.strerror or error}\n")
+        # Python would try again as it exits, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    # Typer turns an interrupt into an exit of this code, without a word.
+    if code in (INTERRUPTED, TERMINATED):
         sys.stderr.write("Interrupted. What was embedded is kept; no unfinished report was written.\n")
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        # The reader of a pipe has gone: there is nobody left to tell.
-        sys.stderr.close()
-        sys.exit(1)
+    sys.exit(code)  # type: ignore[arg-type]
 
 
 def _run() -> None:

@@ -21,7 +21,7 @@ from membench.embedding.catalog import DEFAULT_MODEL, Pooling
 from membench.embedding.choice import EmbedderChoice
 from membench.errors import UsageError
 from membench.files.paths import cache_root
-from membench.ruler.arm import CHUNK_SIZE, CUT_OFFS, LIMIT, Pool
+from membench.ruler.arm import CHUNK_SIZE, CUT_OFFS, LIMIT
 from membench.ruler.fragments import Granularity
 from membench.ruler.timeline import TIMELINES, Timeline
 from membench.runs import Outcome, Request, run_retrieval
@@ -38,7 +38,6 @@ def retrieval_command(
     ] = None,
     granularity: Annotated[Granularity, typer.Option(help="What is written once.")] = "turn",
     chunk_size: Annotated[int, typer.Option(min=1, help="Characters of a chunk.")] = CHUNK_SIZE,
-    pool: Annotated[Pool, typer.Option(help="Which sessions a query searches.")] = "own",
     roles: Annotated[Roles, typer.Option(help="Whose turns are written.")] = "all",
     captions: Annotated[bool | None, typer.Option(help="Add what shared images show. Default: on for LoCoMo.")] = None,
     speakers: Annotated[bool | None, typer.Option(help="Name the speaker. Default: on for LoCoMo.")] = None,
@@ -68,7 +67,6 @@ def retrieval_command(
 
     Example: membench retrieval chats.jsonl --format longmemeval --granularity session --memory bm25
     """
-    del pool
     root = cache_root()
     request = Request(
         corpus=corpus,

@@ -3,7 +3,8 @@
 from rich.table import Table
 
 from membench.cli.console import errors, output
-from membench.render.figures import METRICS, rows
+from membench.render.figures import METRICS, levels, rows
+from membench.render.notices import notices
 from membench.reports.measurement import Figure, Measurement
 from membench.runs import Outcome
 
@@ -18,9 +19,8 @@ def print_outcomes(outcomes: list[Outcome]) -> None:
         output.print(_table(measurement))
         for omitted in measurement.omitted:
             output.print(f"{omitted.level} @{omitted.cut_off} left out: {omitted.reason}", soft_wrap=True)
-        lost = len(measurement.accounting.gold_lost)
-        if lost:
-            output.print(f"{lost} gold items are not in the store; the report names them", soft_wrap=True)
+        for notice in notices(measurement):
+            output.print(notice, soft_wrap=True)
         seconds = outcome.provenance.seconds
         output.print(
             f"ingest {seconds.ingest:.1f} s, search {seconds.search:.1f} s, whole run {seconds.run:.1f} s; "
@@ -41,15 +41,19 @@ def _title(outcome: Outcome) -> str:
 
 def _table(measurement: Measurement) -> Table:
     table = Table(box=None, pad_edge=False)
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     cut_offs = measurement.arm.cut_offs
     for k in cut_offs:
-        table.add_column(f"@{k}", justify="right")
+        table.add_column(f"@{k}", justify="right", no_wrap=True)
+    table.add_column("MRR", justify="right", no_wrap=True)
+    mrr = {level: found.mrr for level, found in levels(measurement.metrics)}
     for row in rows(measurement.metrics, cut_offs):
-        style = "bold" if row.metric == "recall_all" else None
-        table.add_row(f"{row.level} {row.metric}", *map(_value, row.figures), style=style)
+        headline = row.metric == METRICS[0]
+        last = _value(mrr[row.level]) if headline else ""
+        table.add_row(f"{row.level} {row.metric}", *map(_value, row.figures), last, style="bold" if headline else None)
         if row.metric == METRICS[-1]:
-            table.add_row(f"{row.level} queries", *map(_queries, row.figures), style="dim")
+            denominators = [*row.figures, mrr[row.level]]
+            table.add_row(f"{row.level} queries", *map(_queries, denominators), style="dim")
     return table
 
 

@@ -65,7 +65,7 @@ _PINS = (
     ),
     CorpusPin(
         "longmemeval_oracle",
-        "LongMemEval, evidence sessions only",
+        "LongMemEval, evidence sessions only (its own pools measure nothing)",
         "longmemeval",
         f"{_LONGMEMEVAL}/longmemeval_oracle.json",
         "821a2034d219ab45846873dd14c14f12cfe7776e73527a483f9dac095d38620c",

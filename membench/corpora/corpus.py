@@ -72,6 +72,8 @@ def open_corpus(name: str, root: Path, reading: Reading, file_format: Format | N
         key, path, form = _file_key(Path(name)), Path(name), file_format
     if reading.gold == "repaired" and form != "locomo":
         raise UsageError(f"the gold reading 'repaired' is of LoCoMo's evidence references, and {name} is not LoCoMo.")
+    if reading.roles != "all" and form == "locomo":
+        raise UsageError(f"--roles {reading.roles}: {name} is LoCoMo, in which two people talk and both are users.")
     text = text_options(form, reading)
     found = survey(_instances(path, form, reading), text)
     if not found.queries:
@@ -110,7 +112,8 @@ def usual_text(form: Format) -> TextOptions:
 def _file_key(path: Path) -> str:
     """Names a user's own corpus in reports: the file's name without the endings that tell its format."""
     stem = re.sub(r"(\.(json|jsonl|ndjson|gz))+$", "", path.name, flags=re.IGNORECASE)
-    return re.sub(r"[^A-Za-z0-9_-]+", "_", stem).strip("_")[:_LONGEST_KEY] or "corpus"
+    key = re.sub(r"[^A-Za-z0-9_-]+", "_", stem).strip("_-")[:_LONGEST_KEY] or "corpus"
+    return f"own_{key}" if key in CORPORA else key
 
 
 def _pin(name: str) -> CorpusPin:

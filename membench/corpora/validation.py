@@ -35,7 +35,7 @@ def malformed(path: Path, position: int, name: object, field: str, problem: str)
     shown = f"{position + 1} ({name})" if isinstance(name, str) else str(position + 1)
     return CorpusError(
         f"{path}: instance {shown}, field {field}: {problem}",
-        "Fetch the corpus again, or give the file's own --format.",
+        "Mend the file, or give its own --format; a corpus of the catalog can be fetched again.",
     )
 
 

@@ -3,8 +3,8 @@
 import os
 import secrets
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from membench.files.failures import storage_errors
@@ -19,6 +19,16 @@ def write_atomic(path: Path, data: bytes) -> None:
     """
     with atomic_path(path) as temporary:
         temporary.write_bytes(data)
+
+
+def write_together(files: Mapping[Path, bytes]) -> None:
+    """Put several files in place, none before all of them are written, so that a full disk leaves what stood there.
+
+    Raises StorageError about the one that cannot be written. They move in reverse order, the first of them last.
+    """
+    with ExitStack() as stack:
+        for path, data in files.items():
+            stack.enter_context(atomic_path(path)).write_bytes(data)
 
 
 @contextmanager

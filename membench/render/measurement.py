@@ -2,6 +2,7 @@
 
 from membench.render.figures import METRICS, levels
 from membench.render.markdown import render
+from membench.render.notices import notices
 from membench.reports.measurement import Measurement
 
 
@@ -11,6 +12,7 @@ def measurement_markdown(measurement: Measurement) -> str:
         "m": measurement,
         "levels": [(name, found.model_copy()) for name, found in levels(measurement.metrics)],
         "metric_names": METRICS,
+        "notices": list(notices(measurement)),
         "category_levels": lambda category: list(levels(category.metrics)),
         "quirks": list(measurement.corpus.quirks.model_dump().items()),
     }

@@ -1,8 +1,9 @@
 """From what the ruler gives to the measurement that is kept."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from typing import Literal
 
 from membench.corpora.corpus import Corpus
 from membench.corpora.types import Category
@@ -19,7 +20,7 @@ def measurement_of(
     corpus: Corpus, result: ArmResult, embedder: EmbedderIdentity | None, choice: EmbedderChoice
 ) -> report.Measurement:
     """The measurement of one arm: a pure function of its arguments."""
-    reasons = _unclean(embedder)
+    reasons = list(_unclean(result, embedder))
     session, turn = _levels(result.queries, result.arm)
     return report.Measurement(
         schema=report.SCHEMA,
@@ -49,12 +50,13 @@ def measurement_of(
     )
 
 
-def _unclean(embedder: EmbedderIdentity | None) -> list[str]:
+def _unclean(result: ArmResult, embedder: EmbedderIdentity | None) -> Iterator[str]:
     if embedder is not None and embedder.kind == "toy":
-        return [
-            "measured with the toy embedder, which scores shared words and no meaning: never a result, never a baseline"
-        ]
-    return []
+        yield "measured with the toy embedder, which scores shared words, not meaning: never a result, never a baseline"
+    if not result.accounting.written:
+        yield "the memory stored nothing: no figure here says anything of its ranking"
+    elif not result.accounting.hits:
+        yield "no search brought back anything: no figure here says anything of a ranking"
 
 
 def _corpus(corpus: Corpus) -> report.Corpus:
@@ -99,7 +101,9 @@ def _accounting(result: ArmResult) -> report.Accounting:
         duplicates=dict(sorted(counted.duplicates.items())),
         refused=dict(sorted(counted.refused.items())),
         gold_lost=[report.GoldLost(**asdict(lost)) for lost in counted.gold_lost],
+        queries_missing_gold=counted.queries_missing_gold,
         searches=counted.searches,
+        empty_searches=counted.empty_searches,
         hits=counted.hits,
         hits_over_limit=counted.hits_over_limit,
         unattributed_hits=counted.unattributed_hits,
@@ -136,11 +140,11 @@ def _figure(figure: Figure) -> report.Figure:
     return report.Figure(value=figure.value, queries=figure.queries, population=figure.population)
 
 
-def _omitted(level: str, found: Figures | None, arm: Arm) -> list[report.Omitted]:
+def _omitted(level: Literal["session", "turn"], found: Figures | None, arm: Arm) -> list[report.Omitted]:
     if found is None:
         return []
-    reason = f"no query had so many distinct {level}s among the {arm.limit} hits that it asked for"
-    return [report.Omitted(level=level, cut_off=k, reason=reason) for k in found.unobserved]  # type: ignore[arg-type]
+    reason = f"no search brought back so many distinct {level}s in {arm.limit} hits"
+    return [report.Omitted(level=level, cut_off=k, reason=reason) for k in found.unobserved]
 
 
 def _category(category: Category, result: ArmResult) -> report.CategoryMetrics:

@@ -116,7 +116,8 @@ class Accounting(Report):
     """What became of everything written and everything that came back.
 
     ``implied_decay``: what the memory's decay rate leaves of a score across ``widest_span_days``; null for a memory
-    without one. ``queries_without_gold_turn`` are scored at session level only.
+    without one. ``queries_missing_gold`` want some of ``gold_lost``; ``queries_without_gold_turn`` are scored at
+    session level only. ``empty_searches`` gave no hit, and so count at no cut-off.
     """
 
     attempted: Count
@@ -125,7 +126,9 @@ class Accounting(Report):
     duplicates: dict[str, Count]
     refused: dict[str, Count]
     gold_lost: list[GoldLost]
+    queries_missing_gold: Count
     searches: Count
+    empty_searches: Count
     hits: Count
     hits_over_limit: Count
     unattributed_hits: Count

@@ -44,7 +44,11 @@ class Seconds(Report):
 
 
 class Provenance(Report):
-    """One arm's. ``started`` is ISO 8601 in UTC, ``peak_memory_mb`` the largest resident size of the process so far."""
+    """One arm's.
+
+    ``rankings_sha256`` is of the lines before they are compressed. ``started`` is ISO 8601 in UTC, ``peak_memory_mb``
+    the largest resident size of the process so far.
+    """
 
     schema_: Literal["membench.provenance/1"] = Field(alias="schema")
     measurement_sha256: str

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from membench.corpora.types import Instance
+from membench.corpora.types import Instance, Query
 from membench.memories.protocol import Receipt
 from membench.ruler.attribution import Attributed
 from membench.ruler.fragments import Fragment
@@ -34,7 +34,9 @@ class Accounting:
     duplicates: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     gold_lost: list[GoldLost] = field(default_factory=list)
+    queries_missing_gold: int = 0
     searches: int = 0
+    empty_searches: int = 0
     hits: int = 0
     hits_over_limit: int = 0
     unattributed_hits: int = 0
@@ -55,9 +57,18 @@ class Accounting:
             else:
                 self.refused[receipt.reason or "refused"] += 1
 
+    def count_gold(self, queries: Sequence[Query], lost: Sequence[GoldLost]) -> None:
+        """The gold of one instance's scored ``queries`` that does not stand in its store."""
+        names = {one.session if one.turn is None else one.turn for one in lost}
+        self.gold_lost += lost
+        self.queries_missing_gold += sum(
+            not names.isdisjoint([*query.gold_turns, *query.gold_sessions]) for query in queries
+        )
+
     def count_hits(self, returned: int, limit: int, attributed: Attributed) -> None:
         """One search's hits."""
         self.searches += 1
+        self.empty_searches += not returned
         self.hits += min(returned, limit)
         self.hits_over_limit += max(returned - limit, 0)
         self.unattributed_hits += attributed.unknown

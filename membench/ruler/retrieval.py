@@ -72,8 +72,8 @@ def measure(
 def _refuse_unfit(corpus: Corpus, results: Sequence[ArmResult]) -> None:
     if corpus.evidence_only:
         raise CorpusError(
-            f"{corpus.key} cannot measure retrieval: every session of every haystack is gold, so that recall is 1 "
-            "whatever a memory does",
+            f"{corpus.key} cannot measure retrieval: every session of every haystack is gold, so that there is nothing "
+            "to tell it from",
             "Use a corpus with distractors: longmemeval_s instead of longmemeval_oracle.",
         )
     for result in results:
@@ -81,6 +81,11 @@ def _refuse_unfit(corpus: Corpus, results: Sequence[ArmResult]) -> None:
             raise InstrumentError(
                 f"the memory {result.memory.name} has no embedder and would match keywords: expected a semantic search",
                 "Give it a model: membench fetch all-minilm-l6-v2.",
+            )
+        if result.arm.timeline != "now" and corpus.survey.quirks.undated_sessions == corpus.survey.sessions:
+            raise UsageError(
+                f"--timeline {result.arm.timeline} needs dates; no session of {corpus.key} has one that can be read.",
+                "Use --timeline now, or mend the dates: the README says how each format writes them.",
             )
         if result.arm.timeline == "literal" and result.arm.as_of is None:
             raise UsageError(
@@ -95,8 +100,9 @@ def _refuse_unasked(corpus: Corpus) -> None:
         for query in instance.queries:
             if query.scorable and query.asked is None:
                 raise UsageError(
-                    f"--timeline asked needs the date of every question; {corpus.key} has none for query {query.id}.",
-                    "Use --timeline now, anchored or literal.",
+                    f"--timeline asked needs the date of every question; {corpus.key} has none that can be read for "
+                    f"query {query.id}.",
+                    "Use --timeline now, anchored or literal, or mend the date: the README says how to write it.",
                 )
 
 
@@ -111,7 +117,7 @@ def _measure_instance(
         accounting.count_writes(written, receipts)
         accounting.widest_span_days = max(accounting.widest_span_days, span_days(instance))
         lost = fates(written, receipts)
-        accounting.gold_lost += gold_lost(instance, written, lost)
+        accounting.count_gold(queries, list(gold_lost(instance, written, lost)))
         attribution = Attribution(fragment for fragment in written if fragment.unit.id not in lost)
         with observer.phase("search", number):
             for query in queries:

@@ -42,7 +42,8 @@ def test_the_table_shows_the_figures_of_the_measurement(measured):
     shown = re.search(r"^session recall_all +(.+)$", cold.stdout, re.MULTILINE)
     assert shown is not None, cold.stdout
     assert shown[1].split()[:5] == [f"{headline[k].value:.4f}" for k in ("1", "3", "5", "8", "10")]
-    assert re.search(r"^turn queries +7 +7 +7 +7 +7 +7$", cold.stdout, re.MULTILINE)
+    assert shown[1].split()[-1] == f"{measurement.metrics.session.mrr.value:.4f}"
+    assert re.search(r"^turn queries +7 +7 +7 +7 +7 +7 +7$", cold.stdout, re.MULTILINE)
     assert "7 of 8 queries scored (1 unanswerable, 0 without gold)" in cold.stdout
     assert f"reports/{STEM}.md" in cold.stdout
 

@@ -8,6 +8,7 @@ import pytest
 
 from membench.corpora.corpus import Reading, open_corpus
 from membench.corpora.selection import Slice
+from membench.errors import UsageError
 
 
 def turn(name, text, **more):
@@ -244,4 +245,5 @@ def test_it_moves_with_the_gold_reading_of_locomo(locomo_file):
     assert found(gold="repaired") != found()
     assert found(captions=False) != found()
     assert found(speakers=False) != found()
-    assert found(roles="user") == found()
+    with pytest.raises(UsageError, match="both are users"):
+        found(roles="user")

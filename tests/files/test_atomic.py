@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from membench.errors import StorageError
-from membench.files.atomic import atomic_path, ensure_writable, write_atomic
+from membench.files.atomic import atomic_path, ensure_writable, write_atomic, write_together
 
 Start = Callable[..., subprocess.Popen[str]]
 
@@ -161,3 +161,14 @@ def test_a_folder_that_takes_no_file_is_refused(tmp_path: Path) -> None:
     if Path("/proc/self").is_dir():
         with pytest.raises(StorageError, match="/proc/self cannot be written"):
             ensure_writable(Path("/proc/self"))
+
+
+def test_several_files_are_put_in_place_together_or_not_at_all(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    write_together({first: b"old", second: b"old"})
+    assert (first.read_bytes(), second.read_bytes()) == (b"old", b"old")
+    (tmp_path / "file").touch()
+    with pytest.raises(StorageError, match="file/third"):
+        write_together({first: b"new", second: b"new", tmp_path / "file" / "third": b"new"})
+    assert (first.read_bytes(), second.read_bytes()) == (b"old", b"old")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "first", "second"]

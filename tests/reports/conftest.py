@@ -17,7 +17,7 @@ PART = Reading(part=Slice(instances=1, queries=30))
 def measure(tmp_path_factory: pytest.TempPathFactory):
     def run(**asked) -> tuple[Measurement, bytes]:
         folder: Path = tmp_path_factory.mktemp("reports")
-        request = Request(corpus="sample", reading=PART, toy=True, **asked)
+        request = Request(corpus="sample", reading=PART, toy="memory" not in asked, **asked)
         (outcome,) = run_retrieval(
             request, root=folder / "cache", report_dir=folder, command=[], observer_for=lambda *_: Silent()
         )

@@ -95,7 +95,7 @@ def test_captions_and_speakers_are_named_where_they_are_not_the_formats_own(samp
         ("max_chars", "none", "max_chars-none"),
         ("episodic_max", "500", "episodic_max-500"),
         ("candidates", "200", "candidates-200"),
-        ("backend", "cosine", "backend-cosine"),
+        ("backend", "cosine", "backend-cosine.dedup-off"),
         ("backend", "faiss", None),
     ],
 )

@@ -42,12 +42,21 @@ def test_the_newest_session_is_one_that_has_turns(corpus_of, document, memory_th
 def test_without_any_date_nothing_is_given(corpus_of, document, memory_that):
     for session in document["instances"][0]["sessions"]:
         session["date"] = None
-    for timeline in ("now", "anchored"):
-        memory = memory_that()
-        (result,) = measure(corpus_of(document), [Arm(memory, timeline)], None, Silent())
-        assert {unit.time for unit in memory.units} == {None}
-        assert {as_of for _, _, as_of in memory.searches} == {None}
-        assert result.accounting.widest_span_days == 0
+    memory = memory_that()
+    (result,) = measure(corpus_of(document), [Arm(memory, "now")], None, Silent())
+    assert {unit.time for unit in memory.units} == {None}
+    assert {as_of for _, _, as_of in memory.searches} == {None}
+    assert result.accounting.widest_span_days == 0
+
+
+@pytest.mark.parametrize("timeline", ["anchored", "literal", "asked"])
+def test_a_timeline_of_dates_wants_some(corpus_of, document, memory_that, timeline):
+    for session in document["instances"][0]["sessions"]:
+        session["date"] = "last Tuesday"
+    memory = memory_that()
+    with pytest.raises(UsageError, match=f"--timeline {timeline} needs dates"):
+        measure(corpus_of(document), [Arm(memory, timeline, as_of=datetime(2024, 1, 1))], None, Silent())
+    assert memory.pools == []
 
 
 def test_literal_wants_a_date(corpus, memory_that):
@@ -60,7 +69,7 @@ def test_literal_wants_a_date(corpus, memory_that):
 def test_asked_wants_the_date_of_every_scored_query(corpus_of, document, memory_that):
     del document["instances"][0]["queries"][1]["asked"]
     memory = memory_that()
-    with pytest.raises(UsageError, match="own has none for query q2"):
+    with pytest.raises(UsageError, match="own has none that can be read for query q2"):
         measure(corpus_of(document), [Arm(memory), Arm(memory, "asked")], None, Silent())
     assert memory.pools == []
 

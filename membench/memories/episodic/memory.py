@@ -19,7 +19,9 @@ class EpisodicMemory:
             name="episodic",
             version="1",
             backend=self._settings.backend if self._embedder is not None else "keyword",
-            settings=self._settings.model_dump(exclude={"backend"}),
+            # The near-duplicate check needs FAISS: without it, it is off, whatever was asked for.
+            settings=self._settings.model_dump(exclude={"backend"})
+            | {"dedup": self._settings.dedup and self._settings.backend == "faiss"},
             honours_as_of=True,
             embeds=self._embedder is not None,
         )
