@@ -1,5 +1,6 @@
 """The command: each verb parses, calls one library function, and prints."""
 
+import gc
 import os
 import signal
 import sys
@@ -36,6 +37,9 @@ def main() -> None:
 
 
 def _run() -> None:
+    # A run makes many small objects that live as long as it does: by default they are searched for cycles time and
+    # again, for a twentieth of the whole time.
+    gc.set_threshold(100_000, 50, 50)
     # Imported here: loading the libraries takes most of a second, in which a person may interrupt too.
     import logging
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -40,6 +41,11 @@ def grouped(number: int) -> str:
 
 def render(template: str, context: Mapping[str, Any]) -> str:
     """The named template with ``context``. Raises jinja2's UndefinedError for a name that it lacks."""
+    return _environment().get_template(template).render(context)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("membench.render", "templates"),
         undefined=StrictUndefined,
@@ -49,4 +55,4 @@ def render(template: str, context: Mapping[str, Any]) -> str:
         autoescape=False,  # noqa: S701 - the output is Markdown: `escaped` is what guards it
     )
     environment.filters |= {"at": at, "escaped": escaped, "grouped": grouped, "setting": setting_text}
-    return environment.get_template(template).render(context)
+    return environment

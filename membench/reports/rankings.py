@@ -1,8 +1,9 @@
 """The full ranked lists, one query a line, for looking into a figure; compressed, the same bytes for the same lists."""
 
 import gzip
-import json
 from collections.abc import Iterable
+
+import orjson
 
 from membench.ruler.retrieval import Scored
 
@@ -18,8 +19,8 @@ def rankings_lines(queries: Iterable[Scored]) -> bytes:
             {"session": session, "turns": list(turns), "score": round(score, _SCORE_DECIMALS)}
             for session, turns, score in query.hits
         ]
-        lines.append(json.dumps({"query": query.id, "hits": hits}, ensure_ascii=False, separators=(",", ":")))
-    return ("\n".join(lines) + "\n").encode()
+        lines.append(orjson.dumps({"query": query.id, "hits": hits}, option=orjson.OPT_APPEND_NEWLINE))
+    return b"".join(lines)
 
 
 def packed(lines: bytes) -> bytes:

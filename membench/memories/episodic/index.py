@@ -1,6 +1,8 @@
 """The rows of one store in memory, in insertion order, and the candidates that a search ranks."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import faiss
@@ -8,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from membench.memories.episodic.ranking import Floats, Integers, cosines, descending
-from membench.memories.episodic.words import Vocabulary, Words, WordSets
+from membench.memories.episodic.words import Overlaps, Vocabulary, Words, WordSets
 
 Vector = npt.NDArray[np.float32]
 
@@ -30,13 +32,26 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The rows that searches rank, in insertion order."""
+    """The rows that searches rank, in insertion order. ``kept`` are their overlaps where searches share them."""
 
     ids: Integers
     importance: Floats
     created: Integers
     dated: npt.NDArray[np.bool_]
     words: WordSets
+    kept: Overlaps | None = None
+
+    def overlaps_within(self, order: Integers) -> Callable[[int], Overlaps]:
+        """For the first n of ``order``: the overlap of the row at one place in it with the row at each."""
+
+        def within(reach: int) -> Overlaps:
+            first = order[:reach]
+            kept = self.kept
+            if kept is None:
+                return self.words.take(first).overlaps()
+            return lambda place: kept(int(first[place]))[first]
+
+        return within
 
     def ages(self, now: int | None) -> Integers:
         """Seconds from each row's creation to ``now``; 0 where either is unknown."""
@@ -117,7 +132,10 @@ class RowIndex:
             return self._columns.gather(positions[order]), cosine[order]
         if self._everything is None:
             standing = self._standing()
-            self._everything = self._columns.gather(standing), self._vectors[standing].astype(np.float64)
+            found = self._columns.gather(standing)
+            # The same texts are chosen by search after search, so what they share is worked out once.
+            found = replace(found, kept=cache(found.words.overlaps()))
+            self._everything = found, self._vectors[standing].astype(np.float64)
         everything, vectors = self._everything
         return everything, cosines(vectors, vector)
 

@@ -98,6 +98,8 @@ def _greedy(gain: Floats, overlaps: Overlaps, weight: float, limit: int) -> tupl
         best = int(value.argmax())
         chosen.append(best)
         smallest = min(smallest, float(value[best]))
+        if len(chosen) == limit:
+            break
         # The largest overlap so far takes the most off: the same as the smallest of what each would leave.
         np.minimum(value, gain - (1.0 - weight) * overlaps(best), out=value)
         gain[best] = value[best] = -np.inf

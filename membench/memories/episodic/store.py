@@ -72,7 +72,7 @@ class EpisodicStore:
         if settings.mmr:
             chosen = maximal_marginal_relevance(
                 relevance(score[order]),
-                lambda reach: found.words.take(order[:reach]).overlaps(),
+                found.overlaps_within(order),
                 settings.mmr_lambda,
                 limit,
             )
