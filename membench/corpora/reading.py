@@ -2,6 +2,7 @@
 
 import gzip
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,9 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
             packed = plain.read(2) == b"\x1f\x8b"
             plain.seek(0)
             with gzip.open(plain, "rb") if packed else plain as stream:
+                # Editors put a byte order mark there, which is no part of the JSON.
+                if stream.read(len(BOM_UTF8)) != BOM_UTF8:
+                    stream.seek(0)
                 yield stream  # type: ignore[misc]
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise CorpusError(f"{path}: the gzip stream is damaged or cut short: {error}", _REMEDY) from error
@@ -43,8 +47,9 @@ def json_values(path: Path, array: str = "") -> Iterator[Any]:
     one object a line. Raises CorpusError that names the value at which the JSON breaks off.
     """
     with _opened(path) as stream:
+        start = stream.tell()
         first = _first_byte(stream)
-        stream.seek(0)
+        stream.seek(start)
         if first == b"[" or array:
             yield from _array_values(path, stream, array)
         elif first == b"{":

@@ -462,3 +462,12 @@ def test_a_file_gives_its_corpus_a_name_of_its_own_that_is_safe_in_another(corpu
     path = tmp_path / name
     path.write_bytes(corpus_file(WHOLE["locomo"]).read_bytes())
     assert opened(path, "locomo").key == key
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_byte_order_mark_is_no_part_of_a_corpus(form, packed, corpus_file, tmp_path):
+    written = b"\xef\xbb\xbf" + corpus_file(WHOLE[form]).read_bytes()
+    path = tmp_path / "marked.json"
+    path.write_bytes(gzip.compress(written) if packed else written)
+    assert opened(path, form).survey.scorable == 1
