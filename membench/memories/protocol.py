@@ -78,5 +78,5 @@ class Memory(Protocol):
         ...
 
     def open(self, pool: str) -> Store:
-        """A fresh, empty store for the pool of that name."""
+        """A fresh, empty store for the pool of that name, which is as opaque as a unit's id."""
         ...

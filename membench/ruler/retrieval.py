@@ -59,13 +59,13 @@ def measure(
     """
     results = [ArmResult(arm, calls.describe(arm.memory)) for arm in arms]
     _refuse_unfit(corpus, results)
-    for instance in corpus.instances():
+    for place, instance in enumerate(corpus.instances(), start=1):
         queries = [query for query in instance.queries if query.scorable]
         if embedder is not None:
             embedder.forget()
             embedder.embed([query.text for query in queries], "query")
         for number, result in enumerate(results):
-            _measure_instance(corpus, instance, queries, result, number, observer)
+            _measure_instance(corpus, f"p{place}", instance, queries, result, number, observer)
     return results
 
 
@@ -107,11 +107,17 @@ def _refuse_unasked(corpus: Corpus) -> None:
 
 
 def _measure_instance(
-    corpus: Corpus, instance: Instance, queries: Sequence[Query], result: ArmResult, number: int, observer: Observer
+    corpus: Corpus,
+    pool: str,
+    instance: Instance,
+    queries: Sequence[Query],
+    result: ArmResult,
+    number: int,
+    observer: Observer,
 ) -> None:
     arm, accounting = result.arm, result.accounting
     written = fragments(instance, arm.granularity, arm.chunk_size, corpus.text, arm.timeline)
-    with calls.opened(arm.memory, f"instance {instance.id}") as store:
+    with calls.opened(arm.memory, pool, instance.id) as store:
         with observer.phase("ingest", number):
             receipts = _ingest(store, written, sum(len(session.turns) for session in instance.sessions), observer)
         accounting.count_writes(written, receipts)

@@ -159,7 +159,7 @@ def test_every_instance_has_a_store_of_its_own_that_is_closed(corpus_of, documen
     document["instances"].append({**first, "id": "i2", "queries": queries})
     memory = memory_that()
     found = account(corpus_of(document), memory)
-    assert memory.pools == ["instance i1", "instance i2"]
+    assert memory.pools == ["p1", "p2"]
     assert memory.closed == 2
     assert (found.attempted, found.searches, found.hits) == (8, 4, 16)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import faiss
@@ -16,6 +16,8 @@ Vector = npt.NDArray[np.float32]
 
 # Far above what float32 can be off by in a cosine, far below what a threshold is meant to tell apart.
 _FLOAT32_ERROR = 1e-4
+# Overlaps that a store keeps for its searches at most: 16 MB of them.
+_KEPT_NUMBERS = 2_000_000
 # Forgotten rows stay in the arrays until there are so many of them.
 _FORGOTTEN_AT_MOST = 256
 
@@ -134,7 +136,8 @@ class RowIndex:
             standing = self._standing()
             found = self._columns.gather(standing)
             # The same texts are chosen by search after search, so what they share is worked out once.
-            found = replace(found, kept=cache(found.words.overlaps()))
+            kept = lru_cache(max(_KEPT_NUMBERS // max(len(standing), 1), 1))(found.words.overlaps())
+            found = replace(found, kept=kept)
             self._everything = found, self._vectors[standing].astype(np.float64)
         everything, vectors = self._everything
         return everything, cosines(vectors, vector)
