@@ -7,6 +7,7 @@
         ModelError        a model is absent, altered, or gives unusable vectors
         MemoryCallError   the memory under test failed a call
         FetchError        a download did not yield the pinned bytes
+        ReportError       a report file is malformed, or its figures do not follow from its ranks
         StorageError      a file cannot be read or written
         BusyError         another run holds the cache folder
 
@@ -55,6 +56,10 @@ class MemoryCallError(InstrumentError):
 
 class FetchError(InstrumentError):
     """A download ended without the bytes that the catalog pins."""
+
+
+class ReportError(InstrumentError):
+    """A report file is malformed, or contradicts itself."""
 
 
 class StorageError(InstrumentError):

@@ -22,6 +22,7 @@ from membench.render.measurement import measurement_markdown
 from membench.reports.build import measurement_of
 from membench.reports.canonical import canonical_json
 from membench.reports.measurement import Measurement
+from membench.reports.naming import stem_of
 from membench.reports.provenance import SCHEMA as PROVENANCE_SCHEMA
 from membench.reports.provenance import Embedding, Provenance, Seconds, host, peak_memory_mb, versions
 from membench.reports.rankings import packed, rankings_lines
@@ -161,7 +162,7 @@ def _write(
     seconds: Seconds,
     tally: Embedding | None,
 ) -> Outcome:
-    stem = f"{measurement.corpus.key}.{measurement.arm.name}"
+    stem = stem_of(measurement)
     body = canonical_json(measurement)
     lines = rankings_lines(result.queries)
     provenance = Provenance(

@@ -11,11 +11,17 @@ from membench.embedding.embedder import EmbedderIdentity
 from membench.memories.catalog import SETTINGS
 from membench.memories.options import setting_text
 from membench.memories.protocol import Description
+from membench.reports.measurement import Measurement
 from membench.ruler.arm import CHUNK_SIZE, CUT_OFFS, LIMIT, Arm
 
 _DEFAULT_MEMORY = "episodic"
 # A file name has room for 255 bytes: the corpus goes before an arm's name, and a suffix after it.
 _LONGEST = 180
+
+
+def stem_of(measurement: Measurement) -> str:
+    """What the files of a measurement are called, before their endings: `locomo10.now` for instance."""
+    return f"{measurement.corpus.key}.{measurement.arm.name}"
 
 
 def arm_name(

@@ -1,0 +1,1 @@
+"""Baseline against candidate: what can be compared, and what it says."""
