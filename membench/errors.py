@@ -7,6 +7,7 @@
         ModelError        a model is absent, altered, or gives unusable vectors
         MemoryCallError   the memory under test failed a call
         FetchError        a download did not yield the pinned bytes
+        SetupError        the caller's own setup command failed
         ReportError       a report file is malformed, or its figures do not follow from its ranks
         StorageError      a file cannot be read or written
         BusyError         another run holds the cache folder
@@ -56,6 +57,10 @@ class MemoryCallError(InstrumentError):
 
 class FetchError(InstrumentError):
     """A download ended without the bytes that the catalog pins."""
+
+
+class SetupError(InstrumentError):
+    """The command that the caller has run first failed."""
 
 
 class ReportError(InstrumentError):

@@ -5,15 +5,16 @@ from typing import Annotated
 
 import typer
 
-from membench.cli.console import errors
-from membench.cli.locking import Wait, locked
-from membench.cli.progress import transfer
+from membench.cli.wait import Wait
 from membench.corpora.catalog import CORPORA
 from membench.corpora.store import fetch_corpus
 from membench.embedding.catalog import MODELS
 from membench.embedding.store import fetch_model
 from membench.errors import UsageError
 from membench.files.paths import cache_root
+from membench.terminal.console import errors
+from membench.terminal.locking import locked
+from membench.terminal.progress import transfer
 
 
 def fetch_command(

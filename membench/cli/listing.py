@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from membench.cli.console import output
 from membench.corpora.catalog import CORPORA
 from membench.corpora.catalog import TIERS as CORPUS_TIERS
 from membench.corpora.store import is_stored
@@ -17,6 +16,7 @@ from membench.embedding.store import stored_model
 from membench.files.paths import cache_root
 from membench.memories.catalog import SETTINGS
 from membench.memories.options import setting_text
+from membench.terminal.console import output
 
 
 def list_command(

@@ -9,9 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from membench.cli.locking import Wait, locked
-from membench.cli.progress import measuring
-from membench.cli.tables import print_outcomes
+from membench.cli.wait import Wait
 from membench.corpora.catalog import Format
 from membench.corpora.corpus import Reading
 from membench.corpora.dates import iso_date
@@ -25,6 +23,9 @@ from membench.ruler.arm import CHUNK_SIZE, CUT_OFFS, LIMIT
 from membench.ruler.fragments import Granularity
 from membench.ruler.timeline import TIMELINES, Timeline
 from membench.runs import Outcome, Request, run_retrieval
+from membench.terminal.locking import locked
+from membench.terminal.progress import measuring
+from membench.terminal.tables import print_outcomes
 
 
 def retrieval_command(

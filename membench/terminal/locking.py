@@ -1,22 +1,15 @@
-"""Single flight, as the commands use it."""
+"""Single flight, told to the person who waits."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from membench.cli.console import errors
 from membench.files.lock import hold
-
-Wait = Annotated[
-    float, typer.Option("--wait", min=0, help="Seconds to wait for another run that holds the cache folder.")
-]
+from membench.terminal.console import errors
 
 
 @contextmanager
 def locked(root: Path, purpose: str, wait: float) -> Iterator[None]:
-    """Holds the cache folder, and says whom it waits for."""
+    """Holds the cache folder, and says whom it waits for, at most ``wait`` seconds."""
     with hold(root, purpose=purpose, wait=wait, notify=lambda line: errors.print(line, soft_wrap=True)):
         yield

@@ -2,11 +2,11 @@
 
 from rich.table import Table
 
-from membench.cli.console import errors, output
 from membench.render.figures import METRICS, levels, rows
 from membench.render.notices import notices
 from membench.reports.measurement import Figure, Measurement
 from membench.runs import Outcome
+from membench.terminal.console import errors, output
 
 
 def print_outcomes(outcomes: list[Outcome]) -> None:

@@ -17,8 +17,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from membench.cli.console import errors
 from membench.ruler.observer import Observer, Phase
+from membench.terminal.console import errors
 
 _SECONDS_BETWEEN_LINES = 15.0
 _UNITS: dict[Phase, str] = {"ingest": "turns", "search": "queries"}

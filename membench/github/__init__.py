@@ -1,0 +1,1 @@
+"""The GitHub Action: its inputs and outputs, its log, the step summary, and the pull request of new baselines."""

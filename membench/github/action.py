@@ -1,0 +1,129 @@
+"""The action from beginning to end, on one page: set up, measure, compare, propose, tell."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from membench.files.atomic import ensure_writable
+from membench.github import commands
+from membench.github.cache_key import cache_key
+from membench.github.comparing import Compared, compared
+from membench.github.context import Context
+from membench.github.inputs import Inputs
+from membench.github.measuring import Measured, measured, read_measurements
+from membench.github.proposal.propose import Proposed
+from membench.github.proposing import proposed
+from membench.github.setup import run_setup
+from membench.render.run import summary_markdown
+from membench.reports.comparison import Comparison
+from membench.reports.measurement import Measurement
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """The folders of the workspace, absolute."""
+
+    cache: Path
+    reports: Path
+    baselines: Path
+    templates: Path | None
+
+
+def run_action(inputs: Inputs, context: Context) -> None:
+    """Runs the action. Raises MembenchError only where the instrument is broken or an input cannot be used: neither a
+    regression nor a refused comparison nor a pull request that GitHub forbids is one.
+    """
+    folders = _folders(inputs, context.workspace)
+    if inputs.setup:
+        with commands.group("Setup"):
+            run_setup(inputs.setup, context.workspace, os.environ)
+    ensure_writable(folders.reports)
+    commands.write_outputs(context.output, {"report-dir": inputs.report_dir})
+
+    with commands.group("Measure"):
+        found = _measured(inputs, context, folders)
+    with commands.group("Compare"):
+        comparison = compared(
+            found.measurements, inputs, folders.cache, folders.baselines, folders.reports, folders.templates
+        )
+        for arm in comparison.run.arms:
+            commands.say(_told(arm))
+    with commands.group("Propose"):
+        whole = _whole(inputs, context)
+        proposal = proposed(found.measurements, comparison.run, inputs, context, folders.templates, whole)
+        for sentence in proposal.sentences:
+            commands.say(sentence)
+
+    sentences = [*_unclean(found.measurements), *proposal.sentences]
+    summary = summary_markdown(comparison.run, found.measurements, sentences, whole, folders.templates)
+    commands.write_summary(context.summary, summary)
+    commands.annotate("notice", f"membench: {comparison.run.verdict}", _headlines(comparison))
+    if not proposal.in_order:
+        commands.annotate("notice", "membench: no pull request", " ".join(proposal.sentences))
+    commands.write_outputs(context.output, outputs(inputs, found.measurements, comparison, proposal, folders))
+
+
+def outputs(
+    inputs: Inputs, measurements: list[Measurement], comparison: Compared, proposal: Proposed, folders: Folders
+) -> dict[str, str]:
+    """Every output of `action.yml` but `report-dir`, which is set before anything can fail."""
+    first, arm = measurements[0], comparison.run.arms[0]
+    figure, delta = headline_of(first, arm)
+    model = first.embedder.sha256 if first.embedder else None
+    return {
+        "verdict": comparison.run.verdict,
+        "comparison": str(Path(inputs.report_dir, comparison.path.name)),
+        "measured-queries": str(first.counts.scored),
+        "headline": "" if figure is None else repr(figure),
+        "headline-delta": "" if delta is None else repr(delta),
+        "pull-request-number": str(proposal.pull.number) if proposal.pull else "",
+        "pull-request-url": proposal.pull.url if proposal.pull else "",
+        "pull-request-operation": proposal.operation,
+        "model-sha256": model or "",
+        "cache-key": cache_key(folders.cache, model),
+    }
+
+
+def headline_of(measurement: Measurement, arm: Comparison) -> tuple[float | None, float | None]:
+    """Session recall_all at the headline cut-off, and what it differs by; None for what is not there."""
+    k = str(arm.headline.cut_off)
+    figure = measurement.metrics.session.recall_all.get(k)
+    delta = arm.metrics.session.recall_all.get(k) if arm.metrics else None
+    return figure.value if figure else None, delta.delta if delta else None
+
+
+def _folders(inputs: Inputs, workspace: Path) -> Folders:
+    return Folders(
+        cache=workspace / inputs.cache_dir,
+        reports=workspace / inputs.report_dir,
+        baselines=workspace / inputs.baseline_dir,
+        templates=workspace / inputs.templates if inputs.templates else None,
+    )
+
+
+def _measured(inputs: Inputs, context: Context, folders: Folders) -> Measured:
+    if inputs.measurements is None:
+        return measured(inputs, folders.cache, folders.reports)
+    return Measured(read_measurements(context.workspace / inputs.measurements), None)
+
+
+def _whole(inputs: Inputs, context: Context) -> str:
+    where = f"{inputs.report_dir}/ of [this run]({context.run_url})" if context.run_url else f"{inputs.report_dir}/"
+    return f"Every file is in {where}."
+
+
+def _unclean(measurements: list[Measurement]) -> Iterator[str]:
+    for one in measurements:
+        for reason in one.reasons:
+            yield f"{one.arm.name} is not clean and cannot become a baseline: {reason}."
+
+
+def _told(arm: Comparison) -> str:
+    stem = arm.candidate.stem if arm.candidate else "?"
+    reasons = "".join(f"\n  {refusal.what}: {refusal.reason}" for refusal in arm.refusals)
+    return f"{stem}: {arm.verdict}: {arm.rule}{reasons}"
+
+
+def _headlines(comparison: Compared) -> str:
+    return "\n".join(_told(arm) for arm in comparison.run.arms)
