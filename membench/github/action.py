@@ -109,8 +109,8 @@ def _measured(inputs: Inputs, context: Context, folders: Folders) -> Measured:
 
 
 def _whole(inputs: Inputs, context: Context) -> str:
-    where = f"{inputs.report_dir}/ of [this run]({context.run_url})" if context.run_url else f"{inputs.report_dir}/"
-    return f"Every file is in {where}."
+    of_run = f" of this run: {context.run_url}" if context.run_url else "."
+    return f"Everything that was written is in the folder {inputs.report_dir}{of_run}"
 
 
 def _unclean(measurements: list[Measurement]) -> Iterator[str]:

@@ -20,6 +20,7 @@ from membench.memories.catalog import EMBEDDING_MEMORIES
 from membench.reports.loading import OtherSchema, read_measurement
 from membench.reports.measurement import Measurement
 from membench.reports.naming import stem_of
+from membench.ruler.timeline import TIMELINES
 from membench.runs import Request, run_retrieval
 from membench.terminal.locking import locked
 from membench.terminal.progress import measuring, transfer
@@ -61,7 +62,7 @@ def measured(inputs: Inputs, root: Path, report_dir: Path) -> Measured:
 
 
 def read_measurements(folder: Path) -> list[Measurement]:
-    """Those in ``folder`` and below, by name, each once.
+    """Those in ``folder`` and below, each once: by timeline in the order of the README, then by name.
 
     Raises UsageError where there is none, ReportError for a file that is none, is of another schema, or holds an arm
     that another file holds otherwise.
@@ -83,7 +84,7 @@ def read_measurements(folder: Path) -> list[Measurement]:
             f"The input measurements is {folder}: there is no measurement in it.",
             "Download what the measuring jobs have uploaded into it, with actions/download-artifact.",
         )
-    return [found[stem] for stem in sorted(found)]
+    return sorted(found.values(), key=lambda one: (TIMELINES.index(one.arm.timeline), stem_of(one)))
 
 
 def fetch(inputs: Inputs, root: Path) -> None:

@@ -128,10 +128,11 @@ def _levels(queries: Sequence[Scored], arm: Arm) -> tuple[Figures, Figures | Non
 
 
 def _metrics(session: Figures, turn: Figures | None) -> report.Metrics:
-    return report.Metrics(session=_level(session), turn=None if turn is None else _level(turn))
+    return report.Metrics(session=level_metrics(session), turn=None if turn is None else level_metrics(turn))
 
 
-def _level(found: Figures) -> report.LevelMetrics:
+def level_metrics(found: Figures) -> report.LevelMetrics:
+    """The figures of one level as they are kept."""
     at = {name: {str(k): _figure(one) for k, one in row.items()} for name, row in found.at.items()}
     return report.LevelMetrics(**at, mrr=None if found.mrr is None else _figure(found.mrr))
 

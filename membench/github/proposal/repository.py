@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -13,11 +14,19 @@ from github.Repository import Repository as GithubRepository
 
 from membench.github.proposal.situation import Blobs, Proposal, PullRequest, Situation
 
-# Rate limits, outages and cut connections are waited out within these bounds, in seconds and attempts a request.
-LONGEST_WAIT = 300
-ATTEMPTS = 4
-TIMEOUT = 30
-PAUSE_BETWEEN_WRITES = 1.0
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Within which bounds rate limits, outages and cut connections are waited out: seconds, and retries a request."""
+
+    attempts: int = 4
+    first_wait: float = 1.0
+    longest_wait: int = 300
+    timeout: int = 30
+    between_writes: float = 1.0
+
+
+PATIENCE = Patience()
 
 EMPTIED = "<!-- membench: nothing left to propose -->"
 _PULLS_LOOKED_AT = 30
@@ -44,25 +53,24 @@ class Repository:
         token: str,
         api_url: str,
         *,
-        pause: float = PAUSE_BETWEEN_WRITES,
-        longest_wait: float = LONGEST_WAIT,
-        backoff: float = 1.0,
+        patience: "Patience | None" = None,
     ) -> None:
+        patient = patience or PATIENCE
         retry = GithubRetry(
-            total=ATTEMPTS,
-            backoff_factor=backoff,
-            backoff_max=longest_wait,
-            max_rate_limit_wait=longest_wait,
-            secondary_rate_wait=min(60.0, longest_wait),
-            retry_after_max=longest_wait,
+            total=patient.attempts,
+            backoff_factor=patient.first_wait,
+            backoff_max=patient.longest_wait,
+            max_rate_limit_wait=patient.longest_wait,
+            secondary_rate_wait=min(60.0, patient.longest_wait),
+            retry_after_max=patient.longest_wait,
         )
         self._github = Github(
             base_url=api_url,
             auth=Auth.Token(token),
-            timeout=TIMEOUT,
+            timeout=patient.timeout,
             retry=retry,
             seconds_between_requests=None,
-            seconds_between_writes=pause,
+            seconds_between_writes=patient.between_writes,
         )
         self._owner = name.partition("/")[0]
         with _told("the repository cannot be read"):
@@ -197,13 +205,10 @@ def _told(what: str, *, moved: Sequence[str] = ()) -> Iterator[None]:
     """
     try:
         yield
-    except RateLimitExceededException as error:
-        raise GithubError(
-            f"GitHub's rate limit holds for longer than {LONGEST_WAIT} seconds ({what}); the next run tries again."
-        ) from error
     except GithubException as error:
         raise _refused(what, error, moved) from error
-    except (requests.RequestException, BadAttributeException, ValueError) as error:
+    # The last two are what PyGithub stumbles over where an answer is JSON of another shape.
+    except (requests.RequestException, BadAttributeException, ValueError, TypeError, KeyError) as error:
         reason = " ".join(str(error).split())[:300]
         raise GithubError(
             f"GitHub did not answer as it should ({what}: {reason}); the next run tries again."
@@ -213,6 +218,10 @@ def _told(what: str, *, moved: Sequence[str] = ()) -> Iterator[None]:
 def _refused(what: str, error: GithubException, moved: Sequence[str]) -> GithubError:
     message = _message(error)
     told = f"{what[0].upper()}{what[1:]}: GitHub says {message!r} (status {error.status})."
+    if error.status == 429 or isinstance(error, RateLimitExceededException):
+        return GithubError(f"{told} The rate limit holds for longer than this waits; the next run tries again.")
+    if error.status >= 500:
+        return GithubError(f"{told} The next run tries again.")
     if error.status == 422 and any(words in message for words in moved):
         return MovedError(told)
     # Whatever the status: this one has come as a 403 and as a 422.
