@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 LOCK := requirements/dev.txt
 
-.PHONY: bench test lint types unit benchmark lock sample schema clean
+.PHONY: bench test lint types unit test-container benchmark lock sample schema clean
 .DELETE_ON_ERROR:
 
 bench: .venv/installed ## measure the embedded sample corpus with the default model
@@ -14,12 +14,21 @@ test: lint types unit ## everything that has to hold before a change lands
 lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/hadolint Dockerfile
+	$(BIN)/zizmor --offline --quiet --strict-collection .github action.yml examples/repository examples/workflows/*.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml examples/workflows/*.yml examples/repository/.github/workflows/*.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-actions action.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml
 
 types: .venv/installed
 	$(BIN)/mypy
 
 unit: .venv/installed
 	$(BIN)/pytest
+
+test-container: .venv/installed ## build the image, and run the action in it as the runner does
+	scripts/container/build.sh membench-action:test $(BIN)/python
+	$(BIN)/pytest -m container tests/container
 
 benchmark: .venv/installed ## speed and memory, as ratios within one run
 	$(BIN)/python -m benchmarks
@@ -45,7 +54,7 @@ sample: .venv/installed ## write the embedded sample corpus anew
 	$(BIN)/python -m membench.corpora.sample.generate
 
 schema: .venv/installed ## write the published JSON Schemas anew
-	for name in measurement provenance; do $(BIN)/membench schema $$name > schemas/$$name.json; done
+	for name in measurement provenance comparison comparisons; do $(BIN)/membench schema $$name > schemas/$$name.json; done
 
 clean:
 	rm -rf .venv .venv-lock build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

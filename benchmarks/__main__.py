@@ -3,7 +3,7 @@
 import os
 import platform
 
-from benchmarks import embedding, process, search
+from benchmarks import action, embedding, process, search
 from benchmarks.texts import corpus_or_sample
 
 
@@ -11,7 +11,12 @@ def main() -> None:
     """Prints what was measured, the bound that it should keep, and whether it does."""
     corpus = corpus_or_sample()
     print(f"{platform.machine()}, {os.cpu_count()} cores, corpus {corpus.key}")
-    for measured in (*embedding.benchmarks(corpus), *search.benchmarks(), *process.benchmarks(corpus)):
+    for measured in (
+        *embedding.benchmarks(corpus),
+        *search.benchmarks(),
+        *process.benchmarks(corpus),
+        *action.benchmarks(),
+    ):
         kept = "" if measured.bound is None else ("  ok" if measured.kept else "  MISSED")
         bound = "" if measured.bound is None else f"  ({measured.bound})"
         print(f"{measured.name}: {measured.shown}{bound}{kept}", flush=True)

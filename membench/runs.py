@@ -83,12 +83,18 @@ class _Clocked:
 
 
 def run_retrieval(
-    request: Request, *, root: Path, report_dir: Path, command: list[str], observer_for: Callable[[int, int], Observer]
+    request: Request,
+    *,
+    root: Path,
+    report_dir: Path,
+    command: list[str],
+    observer_for: Callable[[int, int], Observer],
+    templates: Path | None = None,
 ) -> list[Outcome]:
     """Measures every arm of ``request`` and writes its files to ``report_dir``.
 
     ``root`` is the cache folder; ``command`` is kept in provenance; ``observer_for`` is told how many turns will be
-    ingested and how many queries searched. Raises MembenchError for whatever goes wrong; then no file is written that
+    ingested and how many queries searched; ``templates`` is a folder of the caller's own. Raises MembenchError for whatever goes wrong; then no file is written that
     was not measured to its end.
     """
     begun, started = perf_counter(), datetime.now(UTC)
@@ -124,7 +130,8 @@ def run_retrieval(
             ingest=round(observer.seconds.get(("ingest", number), 0.0), 3),
             search=round(observer.seconds.get(("search", number), 0.0), 3),
         )
-        outcomes.append(_write(measurement, result, report_dir, command, started, seconds, tally))
+        report = measurement_markdown(measurement, templates)
+        outcomes.append(_write(measurement, report, result, report_dir, command, started, seconds, tally))
     return outcomes
 
 
@@ -155,6 +162,7 @@ def _embedder(request: Request, root: Path) -> Iterator[CachedEmbedder | None]:
 
 def _write(
     measurement: Measurement,
+    report: str,
     result: ArmResult,
     report_dir: Path,
     command: list[str],
@@ -185,7 +193,7 @@ def _write(
             paths["json"]: body,
             paths["provenance.json"]: canonical_json(provenance),
             paths["rankings.jsonl.gz"]: packed(lines),
-            paths["md"]: measurement_markdown(measurement).encode(),
+            paths["md"]: report.encode(),
         }
     )
     return Outcome(stem, measurement, provenance, paths["json"], paths["md"])

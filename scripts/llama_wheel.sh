@@ -1,7 +1,9 @@
 #!/bin/sh
-# Prints the path of a llama-cpp-python wheel for the pinned instruction set, and builds it first where it is not there yet (about four minutes).
-# The instruction set decides the vectors to the last bit, so the wheel is kept under a key of the flags and the hash-locked source, apart from
-# pip's own cache of built wheels, which knows nothing of flags.
+# Prints the path of a llama-cpp-python wheel for the pinned instruction set, and builds it first where it is not there yet (about
+# four minutes); with --built after the Python, it exits 3 instead.
+# The instruction set decides the vectors to the last bit, so the wheel is kept under a key of the flags and the hash-locked source,
+# apart from pip's own cache of built wheels, which knows nothing of flags. The C library is in the key as a wheel of a newer one does
+# not load on an older one.
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 python=${1:-python3}
@@ -10,9 +12,10 @@ case $(uname -m) in
     *) flags="-DGGML_NATIVE=OFF -DLLAVA_BUILD=OFF" ;;
 esac
 lock=$here/requirements/llama.txt
-key=$({ uname -sm; echo "$flags"; cat "$lock"; } | sha256sum | cut -c1-16)
+key=$({ uname -sm; getconf GNU_LIBC_VERSION 2>/dev/null || true; echo "$flags"; cat "$lock"; } | sha256sum | cut -c1-16)
 store=${MEMBENCH_WHEELS:-${XDG_CACHE_HOME:-$HOME/.cache}/membench/wheels}/$key
 if ! ls "$store"/llama_cpp_python-*.whl >/dev/null 2>&1; then
+    [ "${2:-}" != --built ] || exit 3
     echo "building llama.cpp for the pinned instruction set; this takes about four minutes, once a machine" >&2
     mkdir -p "$store"
     work=$(mktemp -d)

@@ -31,7 +31,7 @@ def test_the_example_of_the_corpus_format_is_a_corpus(tmp_path):
     assert survey.has_distractors
 
 
-@pytest.mark.parametrize("verb", ["list", "fetch", "retrieval", "schema"])
+@pytest.mark.parametrize("verb", ["list", "fetch", "retrieval", "compare", "schema", "action"])
 def test_every_verb_is_in_the_readme(verb):
     assert re.search(rf"membench {verb}\b", README)
 

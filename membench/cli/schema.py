@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from membench.reports.comparison import Comparison, Comparisons
 from membench.reports.measurement import Measurement
 from membench.reports.model import Report
 from membench.reports.provenance import Provenance
@@ -16,9 +17,16 @@ class Name(StrEnum):
 
     MEASUREMENT = "measurement"
     PROVENANCE = "provenance"
+    COMPARISON = "comparison"
+    COMPARISONS = "comparisons"
 
 
-_MODELS: dict[Name, type[Report]] = {Name.MEASUREMENT: Measurement, Name.PROVENANCE: Provenance}
+_MODELS: dict[Name, type[Report]] = {
+    Name.MEASUREMENT: Measurement,
+    Name.PROVENANCE: Provenance,
+    Name.COMPARISON: Comparison,
+    Name.COMPARISONS: Comparisons,
+}
 
 
 def schema_command(

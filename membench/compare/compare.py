@@ -110,7 +110,7 @@ def _refused(
     return Comparison(
         schema=SCHEMA,
         verdict="not comparable",
-        rule=f"{len(why)} {'reason' if len(why) == 1 else 'reasons'} against it",
+        rule=why[0].reason.rstrip(".") if len(why) == 1 else f"{len(why)} reasons against it",
         identical=False,
         headline=Headline(metric="recall_all", cut_off=cut_off or HEADLINE_CUT_OFF),
         baseline=side_of(baseline) if isinstance(baseline, Measurement) else None,

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from membench.metrics.aggregate import Figure, Figures, Observed, figures
 from membench.reports.comparison import CategoryDeltas, Delta, Level, LevelDeltas, MetricDeltas, SetAside
-from membench.reports.loading import observed
 from membench.reports.measurement import Measurement
+from membench.reports.recomputed import observed
 
 
 @dataclass(frozen=True, slots=True)

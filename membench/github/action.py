@@ -15,6 +15,7 @@ from membench.github.measuring import Measured, measured, read_measurements
 from membench.github.proposal.propose import Proposed
 from membench.github.proposing import proposed
 from membench.github.setup import run_setup
+from membench.render.engine import check_templates
 from membench.render.run import summary_markdown
 from membench.reports.comparison import Comparison
 from membench.reports.measurement import Measurement
@@ -35,6 +36,8 @@ def run_action(inputs: Inputs, context: Context) -> None:
     regression nor a refused comparison nor a pull request that GitHub forbids is one.
     """
     folders = _folders(inputs, context.workspace)
+    if folders.templates is not None:
+        check_templates(folders.templates)
     if inputs.setup:
         with commands.group("Setup"):
             run_setup(inputs.setup, context.workspace, os.environ)
@@ -104,7 +107,7 @@ def _folders(inputs: Inputs, workspace: Path) -> Folders:
 
 def _measured(inputs: Inputs, context: Context, folders: Folders) -> Measured:
     if inputs.measurements is None:
-        return measured(inputs, folders.cache, folders.reports)
+        return measured(inputs, folders.cache, folders.reports, folders.templates)
     return Measured(read_measurements(context.workspace / inputs.measurements), None)
 
 

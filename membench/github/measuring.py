@@ -43,7 +43,7 @@ class Measured:
     embedded: int | None
 
 
-def measured(inputs: Inputs, root: Path, report_dir: Path) -> Measured:
+def measured(inputs: Inputs, root: Path, report_dir: Path, templates: Path | None) -> Measured:
     """Fetches what is missing from the cache folder ``root``, measures every arm, writes its files and prints them."""
     request = _request(inputs)
     with locked(root, "the action", _WAIT):
@@ -55,6 +55,7 @@ def measured(inputs: Inputs, root: Path, report_dir: Path) -> Measured:
                 report_dir=report_dir,
                 command=["membench", *sys.argv[1:]],
                 observer_for=observer_for,
+                templates=templates,
             )
     print_outcomes(outcomes)
     tally = outcomes[0].provenance.embedding

@@ -1,18 +1,14 @@
-"""Jinja templates to Markdown: strict about what is missing, and about what comes from outside."""
+"""Strings from outside as Markdown text that stays text."""
 
 import re
-from collections.abc import Mapping
-from functools import lru_cache
-from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
-from membench.memories.options import setting_text
+from membench.render.text import one_line
 
 _MARKUP = re.compile(r"([\\`*{}\[\]<>|~$])|(?<![^\W_])(_)|(_)(?![^\W_])")
 _LINE_START = re.compile(r"^(\d+(?=[.)](?: |$))|(?=[-+#>=]))")
 _REFERENCE = re.compile(r"([@#]|\b[Gg][Hh]-)(?=\w)")
 _ADDRESS = re.compile(r"(?<=:)//|(?<=\bwww)\.", re.IGNORECASE)
+_WEB_ADDRESS = re.compile(r"(https?://[\w.:-]*\w(?:/[\w./~%?&=+-]*[\w/=])?)([.,;:]?)", re.ASCII)
 _ZERO_WIDTH_SPACE = "\u200b"
 
 
@@ -20,10 +16,9 @@ def escaped(value: object) -> str:
     """``value`` as one line of Markdown text: it ends no table cell, starts no markup, links nothing, mentions nobody.
 
     GitHub looks for mentions, references and addresses after it has read the Markdown, so a backslash does not keep
-    them from it: a zero-width space does.
+    them from it: a zero-width space does. It is no guard inside an HTML block, such as a `<summary>`.
     """
-    line = " ".join(str(value).split())
-    line = _MARKUP.sub(lambda match: f"\\{match[0]}", line).replace("&", "&amp;")
+    line = _MARKUP.sub(lambda match: f"\\{match[0]}", one_line(value)).replace("&", "&amp;")
     line = _LINE_START.sub(lambda match: f"{match[0]}\\", line)
     line = _REFERENCE.sub(lambda match: f"{match[0]}{_ZERO_WIDTH_SPACE}", line)
     return _ADDRESS.sub(lambda match: f"{_ZERO_WIDTH_SPACE}{match[0]}", line)
@@ -34,25 +29,11 @@ def at(cut_off: int) -> str:
     return f"@{_ZERO_WIDTH_SPACE}{cut_off}"
 
 
-def grouped(number: int) -> str:
-    """1531 as `1,531`."""
-    return f"{number:,}"
+def linked(sentence: str) -> str:
+    """``sentence``, words of our own, escaped save for the web addresses that stand in it as words: they are links."""
+    return " ".join(_word(word) for word in one_line(sentence).split(" "))
 
 
-def render(template: str, context: Mapping[str, Any]) -> str:
-    """The named template with ``context``. Raises jinja2's UndefinedError for a name that it lacks."""
-    return _environment().get_template(template).render(context)
-
-
-@lru_cache(maxsize=1)
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("membench.render", "templates"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,  # noqa: S701 - the output is Markdown: `escaped` is what guards it
-    )
-    environment.filters |= {"at": at, "escaped": escaped, "grouped": grouped, "setting": setting_text}
-    return environment
+def _word(word: str) -> str:
+    address = _WEB_ADDRESS.fullmatch(word)
+    return f"<{address[1]}>{address[2]}" if address else escaped(word)

@@ -1,13 +1,15 @@
 """A measurement as a Markdown report. Like the measurement, it holds nothing that varies from night to night."""
 
+from pathlib import Path
+
+from membench.render.engine import render
 from membench.render.figures import METRICS, levels
-from membench.render.markdown import render
 from membench.render.notices import notices
 from membench.reports.measurement import Measurement
 
 
-def measurement_markdown(measurement: Measurement) -> str:
-    """The report of one arm."""
+def measurement_markdown(measurement: Measurement, folder: Path | None = None) -> str:
+    """The report of one arm. Raises UsageError where a template of ``folder`` fails."""
     context = {
         "m": measurement,
         "levels": [(name, found.model_copy()) for name, found in levels(measurement.metrics)],
@@ -16,4 +18,4 @@ def measurement_markdown(measurement: Measurement) -> str:
         "category_levels": lambda category: list(levels(category.metrics)),
         "quirks": list(measurement.corpus.quirks.model_dump().items()),
     }
-    return render("measurement.md.j2", context)
+    return render("measurement.md.j2", context, folder)

@@ -10,12 +10,18 @@ from membench.cli.app import app
 from membench.corpora.catalog import CORPORA
 from membench.embedding.catalog import DEFAULT_MODEL, MODELS
 from membench.memories.catalog import SETTINGS
+from membench.reports.comparison import Comparison, Comparisons
 from membench.reports.measurement import Measurement
 from membench.reports.provenance import Provenance
 
 VERBS = [command.name for command in app.registered_commands]
 SCHEMAS = Path(__file__).parents[2] / "schemas"
-PUBLISHED = {"measurement": Measurement, "provenance": Provenance}
+PUBLISHED = {
+    "measurement": Measurement,
+    "provenance": Provenance,
+    "comparison": Comparison,
+    "comparisons": Comparisons,
+}
 
 
 @pytest.fixture(scope="module")

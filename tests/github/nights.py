@@ -98,7 +98,7 @@ class Nights:
         finally:
             os.chdir(here)
         return Night(
-            outputs=_outputs(workspace / "output"),
+            outputs=read_outputs(workspace / "output"),
             summary=(workspace / "summary.md").read_text(encoding="utf-8"),
             log=self.capsys.readouterr().out,
             pulls=len(self.hub.pull_requests) - before[0],
@@ -111,7 +111,7 @@ class Nights:
         return sum(one.method == "POST" and one.path.endswith("/git/commits") for one in self.hub.writes)
 
 
-def _outputs(path: Path) -> dict[str, str]:
+def read_outputs(path: Path) -> dict[str, str]:
     found = {}
     lines = iter(path.read_text(encoding="utf-8").split("\n"))
     for line in filter(None, lines):

@@ -1,12 +1,12 @@
 """What GitHub refuses, lacks or fails at: a sentence for the summary, never a failure."""
 
 import pytest
+from nights import HURRIED
 
 from membench.github.proposal import repository
 from membench.github.proposal.propose import Wanted, propose
 from membench.github.proposal.repository import EMPTIED, GithubError, Repository
 from membench.github.proposal.situation import Proposal
-from nights import HURRIED
 
 A = "baselines/a.json"
 BRANCH = "membench/baselines"
@@ -86,7 +86,11 @@ def test_a_person_may_reopen_what_membench_has_closed(hub, run):
         (lambda hub: hub.access.rate.exhaust(3600), {}, "rate limit"),
         (lambda hub: hub.secondary_limit(times=9, status=429, retry_after=1), {}, "rate limit"),
         (lambda hub: hub.fault("GET", "/contents/", close=True, times=None), {}, "did not answer as it should"),
-        (lambda hub: hub.fault("GET", "/pulls$", status=200, body="<html>no JSON</html>"), {}, "did not answer as it should"),
+        (
+            lambda hub: hub.fault("GET", "/pulls$", status=200, body="<html>no JSON</html>"),
+            {},
+            "did not answer as it should",
+        ),
         (lambda hub: hub.fault("POST", "/git/trees$", status=422, body={"message": "Odd"}), {}, "'Odd' (status 422)"),
     ],
 )

@@ -21,7 +21,7 @@ def test_it_runs_in_the_workspace_with_the_environment(tmp_path, capfd):
 
 @pytest.mark.parametrize("command", ["false\necho on", "false | cat", "exit 7", "no-such-command-here", "kill -9 $$"])
 def test_a_failure_of_any_line_is_breakage(tmp_path, command):
-    with pytest.raises(SetupError, match="The setup command failed: (exit code|signal)") as caught:
+    with pytest.raises(SetupError, match=r"The setup command failed: (exit code|signal)") as caught:
         run_setup(command, tmp_path, os.environ)
     assert caught.value.exit_code == 1
 

@@ -4,6 +4,7 @@ import subprocess
 from dataclasses import dataclass
 
 import pytest
+from nights import HURRIED, Nights, worse
 
 from membench.corpora.corpus import Reading
 from membench.corpora.selection import Slice
@@ -12,7 +13,6 @@ from membench.reports.canonical import canonical_json
 from membench.reports.naming import stem_of
 from membench.ruler.observer import Silent
 from membench.runs import Request, run_retrieval
-from nights import HURRIED, Nights, worse
 
 BRANCH = "membench/baselines"
 

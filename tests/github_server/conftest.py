@@ -3,12 +3,14 @@
 from collections.abc import Callable
 
 import pytest
-from github import Auth, Github, InputGitTreeElement
+from github import Auth, Github
 from github.PullRequest import PullRequest
 from github.Repository import Repository
 
+from github_server.commits import Signature, write_commit
 from github_server.fixtures import hub
 from github_server.hub import Hub
+from github_server.state import ACTIONS
 
 __all__ = ["hub"]
 
@@ -32,15 +34,16 @@ def repository(hub: Hub) -> Repository:
 
 
 @pytest.fixture
-def propose(repository: Repository) -> Callable[..., str]:
-    """Commit one file by the API on top of a branch, move or create the branch BRANCH there, return the SHA."""
+def propose(hub: Hub, repository: Repository) -> Callable[..., str]:
+    """Commit one file on top of a branch, move or create the branch BRANCH there by the API, return the SHA."""
 
     def commit(content: str, onto: str = "main", force: bool = False) -> str:
-        base = repository.get_git_commit(repository.get_branch(onto).commit.sha)
-        entry = InputGitTreeElement("baselines/a.json", "100644", "blob", content)
-        tree = repository.create_git_tree([entry], base.tree)
-        sha = repository.create_git_commit(f"Propose {content}", tree, [base]).sha
-        if any(it.name == BRANCH for it in repository.get_branches()):
+        with hub.lock:
+            tip, git = hub.branches()[onto], hub.repository
+            tree = git.write_tree(tip, {"baselines/a.json": ("100644", git.write_blob(content.encode()))})
+            who = Signature(ACTIONS, "bot@example.com", hub.state.clock.tick())
+            sha = write_commit(git, tree, [tip], f"Propose {content}", who)
+        if BRANCH in hub.branches():
             repository.get_git_ref(f"heads/{BRANCH}").edit(sha, force=force)
         else:
             repository.create_git_ref(f"refs/heads/{BRANCH}", sha)

@@ -21,8 +21,7 @@ _SHOWN = 4
 _LABELS = "/repos/{owner}/{repo}/issues/{issue_number}/labels"
 
 # Any operation can be refused for the token, for a limit or by a broken server, though the description seldom says so;
-# and a thing that is not there is 404 everywhere.
-# Nor does it say that whatever is asked for again may be unchanged.
+# a thing that is not there is 404 everywhere, and what is asked for again may be unchanged.
 _ANYWHERE = frozenset({304, 401, 403, 404, 429, 500, 502, 503, 504})
 
 
@@ -152,8 +151,8 @@ class Contract:
             if len(values) > 1:
                 yield f"the query parameter {name} is given {len(values)} times"
             yield from self._wrong_parameter(described[name], values[0], f"query parameter {name}")
-        yield from (f"the query parameter {name} is missing" for name, it in described.items()
-                    if it.get("required") and name not in query)  # fmt: skip
+        missing = [name for name, it in described.items() if it.get("required") and name not in query]
+        yield from (f"the query parameter {name} is missing" for name in missing)
 
     def _wrong_parameter(self, parameter: Mapping[str, Any], text: str, place: str) -> list[str]:
         schema, _ = self._resolved(parameter["schema"], "")

@@ -40,10 +40,7 @@ def load_description() -> dict[str, Any]:
     Raises UnavailableError where npm is absent or cannot fetch, ValueError when what came is not what is pinned.
     """
     path = FOLDER / "api.github.com.json"
-    data = path.read_bytes() if path.is_file() else b""
-    if hashlib.sha256(data).hexdigest() != MEMBER_SHA256:
-        data = _fetched(path)
-    description: dict[str, Any] = json.loads(data)
+    description: dict[str, Any] = json.loads(_cached(path) or _fetched(path))
     return description
 
 
@@ -57,11 +54,19 @@ def why_unavailable() -> str | None:
     return None
 
 
+def _cached(path: Path) -> bytes | None:
+    data = path.read_bytes() if path.is_file() else b""
+    return data if hashlib.sha256(data).hexdigest() == MEMBER_SHA256 else None
+
+
 def _fetched(path: Path) -> bytes:
     FOLDER.mkdir(parents=True, exist_ok=True)
     with FileLock(FOLDER / "lock", timeout=_PATIENCE), tempfile.TemporaryDirectory(dir=FOLDER) as folder:
-        data = _member(_packed(Path(folder)))
-        write_atomic(path, data)
+        # Another process may have fetched it while this one waited.
+        data = _cached(path)
+        if data is None:
+            data = _member(_packed(Path(folder)))
+            write_atomic(path, data)
     return data
 
 

@@ -23,6 +23,20 @@ def test_an_npm_that_cannot_fetch_is_told(monkeypatch: pytest.MonkeyPatch, tmp_p
         description._packed(tmp_path)
 
 
+def test_a_damaged_copy_is_not_used(tmp_path: Path) -> None:
+    reason = description.why_unavailable()
+    if reason:
+        pytest.skip(reason)
+    whole = (description.FOLDER / "api.github.com.json").read_bytes()
+    path = tmp_path / "api.github.com.json"
+    path.write_bytes(whole)
+    assert description._cached(path) == whole
+    path.write_bytes(whole[:-1])
+    assert description._cached(path) is None
+    path.unlink()
+    assert description._cached(path) is None
+
+
 def test_another_package_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "package.tgz"
     with tarfile.open(path, "w:gz") as archive:

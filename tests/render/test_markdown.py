@@ -3,69 +3,27 @@
 import re
 
 import pytest
+from hostile import HOSTILE, PARSER, ZERO_WIDTH_SPACE, linked_by_github, plain, rows, shape
 from hypothesis import given
 from hypothesis import strategies as st
 from jinja2 import TemplateNotFound, UndefinedError
-from markdown_it import MarkdownIt
 
 from membench.corpora.corpus import Reading
 from membench.corpora.selection import Slice
-from membench.render.markdown import escaped, grouped, render
+from membench.render.engine import render
+from membench.render.markdown import escaped, linked
 from membench.render.measurement import measurement_markdown
+from membench.render.text import one_line
 from membench.reports.measurement import GoldLost, Measurement, Omitted
 from membench.ruler.observer import Silent
 from membench.runs import Request, run_retrieval
-
-PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-ZERO_WIDTH_SPACE = "\u200b"
-
-HOSTILE = [
-    "a | b || c",
-    "back\\slash \\| and \\\\| pipes",
-    "<script>alert(1)</script><!-- ",
-    "<img src=x onerror=alert(1)> &amp; &lt;b&gt;",
-    "@octocat and @github/team, mail@example.org",
-    "#123, fixes #7, GH-12, gh-3, owner/repo#4",
-    "two\nlines\r\n\r\n| a | row |\n\n# heading",
-    "```code``` and `tick` and ~~struck~~",
-    "**bold** _em_ *em* __strong__ [link](http://example.org) ![i](u)",
-    "https://example.org www.example.org HTTP://EXAMPLE.ORG",
-    "- item",
-    "1. item",
-    "> quote",
-    "# heading",
-    "===",
-    "---",
-    "+ plus",
-    "$x^2$ {{ braces }} {% tag %}",
-    "a line\u2028separator\x0b and\x0c feeds\x85",
-    "very long " * 500,
-    "snake_case_name and 3 * 4 = 12",
-]
-
-
-def normal(text: str) -> str:
-    return " ".join(text.split())
-
-
-def plain(inline) -> str:
-    """What a reader sees of an inline token that must hold no markup."""
-    kinds = {child.type for child in inline.children}
-    assert kinds <= {"text", "text_special"}, (kinds, inline.content)
-    return "".join(child.content for child in inline.children).replace(ZERO_WIDTH_SPACE, "")
-
-
-def linked_by_github(text: str) -> list[str]:
-    """What GitHub makes of the text after it has read the Markdown: mentions, references, addresses."""
-    patterns = (r"(?<![\w`])@[\w-]+", r"\w@\w", r"#\d+", r"\b[Gg][Hh]-\d+", r"\w+://\w", r"\bwww\.\w")
-    return [found for pattern in patterns for found in re.findall(pattern, text, re.IGNORECASE)]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_an_escaped_string_is_one_plain_paragraph(text):
     tokens = PARSER.parse(escaped(text))
     assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"]
-    assert plain(tokens[1]) == normal(text)
+    assert plain(tokens[1]) == one_line(text)
     assert linked_by_github("".join(child.content for child in tokens[1].children)) == []
 
 
@@ -73,14 +31,14 @@ def test_an_escaped_string_is_one_plain_paragraph(text):
 def test_an_escaped_string_is_one_plain_table_cell(text):
     tokens = PARSER.parse(f"| a | b |\n|---|---|\n| {escaped(text)} | end |\n")
     cells = [tokens[place + 1] for place, token in enumerate(tokens) if token.type == "td_open"]
-    assert [plain(cell) for cell in cells] == [normal(text), "end"]
+    assert [plain(cell) for cell in cells] == [one_line(text), "end"]
 
 
 @given(st.text(st.characters(exclude_characters="\x00" + ZERO_WIDTH_SPACE, exclude_categories=["Cs"]), max_size=60))
 def test_any_string_is_one_plain_table_cell(text):
     tokens = PARSER.parse(f"| a | b |\n|---|---|\n| {escaped(text)} | end |\n")
     cells = [tokens[place + 1] for place, token in enumerate(tokens) if token.type == "td_open"]
-    assert [plain(cell).strip() for cell in cells] == [normal(text).strip(), "end"]
+    assert [plain(cell).strip() for cell in cells] == [one_line(text), "end"]
 
 
 @pytest.mark.parametrize(
@@ -90,8 +48,28 @@ def test_a_plain_string_is_left_as_it_is(text):
     assert escaped(text) == text
 
 
-def test_numbers_are_grouped():
-    assert [grouped(number) for number in (0, 999, 1531, 2805274)] == ["0", "999", "1,531", "2,805,274"]
+ADDRESSES = [
+    "https://github.com/owner/repo/compare/main...membench/baselines?expand=1",
+    "https://example.org",
+    "http://localhost:8080/a/",
+]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_an_address_in_our_own_words_is_a_link(address):
+    for before, after in (("open it: ", ""), ("see ", ", then @octocat"), ("", ".")):
+        (_, inline, _) = PARSER.parse(linked(f"{before}{address}{after}"))
+        assert [child.attrs["href"] for child in inline.children if child.type == "link_open"] == [address]
+        assert "@octocat" not in inline.content
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_nothing_else_in_our_own_words_is_more_than_text(text):
+    (_, inline, _) = PARSER.parse(linked(text))
+    for child in inline.children:
+        assert child.type in ("text", "text_special", "link_open", "link_close")
+        if child.type == "link_open":
+            assert re.fullmatch(r"https?://[\w./-]+", child.attrs["href"])
 
 
 def test_a_missing_variable_is_an_error():
@@ -150,17 +128,6 @@ def hostile_measurement(measurement: Measurement, text: str) -> Measurement:
     )
 
 
-def shape(markdown: str) -> list[str]:
-    """The blocks of a report, in order: headings, rows, cells, items, none of which a string can add or take away."""
-    return [token.type for token in PARSER.parse(markdown) if token.type != "inline"]
-
-
-def rows(markdown: str) -> list[list[str]]:
-    """The rows as they are written, without the padding that a parser gives to those that are too short."""
-    lines = [line for line in markdown.splitlines() if line.startswith("|")]
-    return [line.strip().split("|")[1:-1] for line in lines]
-
-
 def test_a_report_is_made_of_tables_whose_rows_are_as_wide_as_their_heads(measurement):
     markdown = measurement_markdown(measurement)
     blocks = re.findall(r"(?:^\|.*\n)+", markdown, re.MULTILINE)
@@ -184,7 +151,7 @@ def test_no_string_changes_the_shape_of_a_report_or_leaves_a_mention(text, measu
         assert linked_by_github(seen) == [], token.content
     whole = "\n".join("".join(child.content for child in token.children) for token in inlines)
     # 16 places: nothing is lost either. The arm stands with the corpus in one heading, and so on.
-    assert whole.replace(ZERO_WIDTH_SPACE, "").count(normal(text)) >= 16
+    assert whole.replace(ZERO_WIDTH_SPACE, "").count(one_line(text)) >= 16
 
 
 def test_a_report_says_what_was_measured(measurement):

@@ -1,0 +1,14 @@
+"""`membench action`."""
+
+import typer
+
+
+def action_command() -> None:
+    """Run as the GitHub Action: inputs from INPUT_* and the runner's variables, as the container does.
+
+    Example: INPUT_CORPUS=sample membench action
+    """
+    # Imported here, as no other verb needs what speaks to GitHub.
+    from membench.github.entry import action
+
+    raise typer.Exit(action())

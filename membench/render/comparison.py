@@ -1,0 +1,112 @@
+"""One arm's comparison as Markdown, and what the documents of a whole run show of each arm."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from membench.render.deltas import HeadlineRow, headline_of, headline_rows
+from membench.render.engine import render
+from membench.render.lines import Table, comparison_table, measurement_table
+from membench.render.notices import notices
+from membench.reports.comparison import CategoryDeltas, Comparison, Delta
+from membench.reports.measurement import Measurement
+from membench.reports.naming import stem_of
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Session recall_all at one cut-off."""
+
+    cut_off: int
+    row: Delta
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """The headline rows of one kind of query."""
+
+    name: str
+    number: int | str
+    queries: int
+    headline: list[HeadlineRow]
+
+
+@dataclass(frozen=True, slots=True)
+class ArmView:
+    """One arm as the templates see it.
+
+    ``measurement`` is the candidate, None where it is not at hand; ``table`` is None where there is no figure;
+    ``first`` says that nothing was accepted under this name yet, ``file`` what a proposal does to its file.
+    """
+
+    stem: str
+    comparison: Comparison
+    measurement: Measurement | None
+    first: bool
+    file: str
+    headline: list[HeadlineRow]
+    chart: list[Point]
+    table: Table | None
+    categories: list[Category]
+    category_names: dict[int | str, str]
+    notices: list[str]
+
+
+def comparison_markdown(comparison: Comparison, folder: Path | None = None) -> str:
+    """The document of one arm. ``folder`` holds templates of the user's own; raises UsageError where one fails."""
+    return render("comparison.md.j2", {"arm": arm_view(comparison)}, folder)
+
+
+def arm_view(comparison: Comparison, measurement: Measurement | None = None) -> ArmView:
+    """What there is to show of ``comparison``, whose candidate is ``measurement``."""
+    first = any(refusal.what == "baseline" for refusal in comparison.refusals)
+    return ArmView(
+        stem=_stem(comparison, measurement),
+        comparison=comparison,
+        measurement=measurement,
+        first=first,
+        file=_file(comparison, measurement, first),
+        headline=headline_of(comparison, measurement),
+        chart=_chart(comparison),
+        table=_table(comparison, measurement),
+        categories=[_category(one, comparison) for one in comparison.by_category],
+        category_names={one.number: one.name for one in comparison.by_category},
+        notices=[] if measurement is None else list(notices(measurement)),
+    )
+
+
+def arm_views(arms: Sequence[Comparison], measurements: Sequence[Measurement]) -> list[ArmView]:
+    """One for each arm, with its candidate. Raises ValueError where they are not as many."""
+    return [arm_view(arm, measurement) for arm, measurement in zip(arms, measurements, strict=True)]
+
+
+def _stem(comparison: Comparison, measurement: Measurement | None) -> str:
+    if measurement is not None:
+        return stem_of(measurement)
+    side = comparison.candidate or comparison.baseline
+    return side.stem if side else "a measurement of another schema"
+
+
+def _file(comparison: Comparison, measurement: Measurement | None, first: bool) -> str:
+    if measurement is not None and measurement.status != "clean":
+        return "not proposed: the measurement is not clean"
+    if comparison.identical:
+        return "as it was"
+    return "new" if first else "replaced"
+
+
+def _chart(comparison: Comparison) -> list[Point]:
+    if comparison.metrics is None:
+        return []
+    row = comparison.metrics.session.recall_all
+    return [Point(k, row[str(k)]) for k in sorted(map(int, row))]
+
+
+def _table(comparison: Comparison, measurement: Measurement | None) -> Table | None:
+    if comparison.metrics is not None:
+        return comparison_table(comparison.metrics)
+    return None if measurement is None else measurement_table(measurement)
+
+
+def _category(one: CategoryDeltas, comparison: Comparison) -> Category:
+    return Category(one.name, one.number, one.queries, headline_rows(one.metrics, one.set_aside, comparison.headline))
