@@ -94,8 +94,8 @@ def run_retrieval(
     """Measures every arm of ``request`` and writes its files to ``report_dir``.
 
     ``root`` is the cache folder; ``command`` is kept in provenance; ``observer_for`` is told how many turns will be
-    ingested and how many queries searched; ``templates`` is a folder of the caller's own. Raises MembenchError for whatever goes wrong; then no file is written that
-    was not measured to its end.
+    ingested and how many queries searched; ``templates`` is a folder of the caller's own. Raises MembenchError for
+    whatever goes wrong; then no file is written that was not measured to its end.
     """
     begun, started = perf_counter(), datetime.now(UTC)
     _refuse_unused(request)

@@ -124,7 +124,9 @@ def _unclean(measurements: list[Measurement]) -> Iterator[str]:
 
 def _told(arm: Comparison) -> str:
     stem = arm.candidate.stem if arm.candidate else "?"
-    reasons = "".join(f"\n  {refusal.what}: {refusal.reason}" for refusal in arm.refusals)
+    # Where there is but one reason against comparing, it is the rule.
+    refusals = arm.refusals if len(arm.refusals) > 1 else []
+    reasons = "".join(f"\n  {refusal.what}: {refusal.reason}" for refusal in refusals)
     return f"{stem}: {arm.verdict}: {arm.rule}{reasons}"
 
 

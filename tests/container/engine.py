@@ -1,17 +1,15 @@
-"""What runs a container here: Docker where an engine answers, else buildah, which needs none."""
+"""What runs a container here: Docker where an engine answers, else a changed root, which needs none."""
 
 import json
 import os
 import shlex
 import signal
 import subprocess
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-_SECONDS_TO_START = 30.0
 
 
 class Engine(ABC):
@@ -60,64 +58,65 @@ class Docker(Engine):
         pass
 
 
-class Buildah(Engine):
-    """All runs share one root file system: to copy it for each takes longer than most of them."""
+class Chroot(Engine):
+    """An image of buildah, whose root all runs share: to copy it for each would take longer than most of them do.
+
+    The processes are started here and not by `buildah run`, which now and then loses what a command has written.
+    """
 
     def __init__(self, buildah: Sequence[str], image: str) -> None:
         self._buildah = buildah
         self._container = _output([*buildah, "from", "--pull-never", image]).strip()
+        self._root = _output([*buildah, "mount", self._container]).strip()
         described = json.loads(_output([*buildah, "inspect", "--type", "container", self._container]))
         self._entry_point = described["OCIv1"]["config"]["Entrypoint"]
+        self._environment = dict(entry.split("=", 1) for entry in described["OCIv1"]["config"]["Env"])
 
     def action(self, name: str, mounts: Mapping[Path, str], environment: Mapping[str, str]) -> list[str]:
-        options = ["--workingdir", "/github/workspace"]
-        for host, inside in mounts.items():
-            options += ["--volume", f"{host}:{inside}"]
-        for variable, value in environment.items():
-            options += ["--env", f"{variable}={value}"]
-        # The first process of a container ignores signals that it does not handle: `unshare` makes it the first one.
-        options += ["--cap-add", "CAP_SYS_ADMIN"]
-        return self._run(options, ["unshare", "--pid", "--fork", "--kill-child", *self._entry_point])
+        return self._command(mounts, environment, "/github/workspace", self._entry_point)
 
     def send(self, name: str, process: subprocess.Popen[str], number: signal.Signals) -> None:
-        os.kill(_first_process(process.pid), number)
+        (first,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        os.kill(int(first), number)
 
     def shell(self, script: str) -> str:
-        return _output(self._run([], ["/bin/sh", "-c", script]))
+        return _output(self._command({}, {"HOME": "/root"}, "/", ["/bin/sh", "-c", script]))
 
     def close(self) -> None:
         _output([*self._buildah, "rm", self._container])
 
-    def _run(self, options: Sequence[str], command: Sequence[str]) -> list[str]:
-        return [*self._buildah, "run", "--isolation", "chroot", *options, self._container, "--", *command]
+    def _command(
+        self, mounts: Mapping[Path, str], environment: Mapping[str, str], folder: str, command: Sequence[str]
+    ) -> list[str]:
+        # The command is the first process of its own namespace, as in any container: it gets no signal that it does not
+        # handle. `env` sets variables with a hyphen in their name, which a shell drops.
+        start = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "/bin/sh", "-euc", _START, "sh", self._root]
+        places = [word for host, inside in mounts.items() for word in (str(host), inside)]
+        variables = {"PATH": _PATH, **self._environment, **environment}
+        assigned = [f"{variable}={value}" for variable, value in variables.items()]
+        return [*start, *places, "--", "env", "--ignore-environment", f"--chdir={folder}", *assigned, *command]
+
+
+_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_START = """
+root=$1; shift
+mount -t proc proc "$root/proc"
+mount --rbind /dev "$root/dev"
+while [ "$1" != -- ]; do
+    mkdir -p "$root$2"
+    mount --bind "$1" "$root$2"
+    shift 2
+done
+shift
+exec chroot "$root" "$@"
+"""
 
 
 def engine_for(image: str) -> Engine:
     """The engine that `scripts/container/build.sh` has built ``image`` with."""
     prefix = shlex.split(_output([str(ROOT / "scripts/container/engine.sh")]))
-    return Docker(image) if prefix == ["docker"] else Buildah(prefix, image)
+    return Docker(image) if prefix == ["docker"] else Chroot(prefix, image)
 
 
 def _output(command: Sequence[str]) -> str:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-
-
-def _first_process(ancestor: int) -> int:
-    """The process below ``ancestor`` that is the first of a process namespace of its own."""
-    begun = time.monotonic()
-    while time.monotonic() - begun < _SECONDS_TO_START:
-        for pid in _below(ancestor):
-            status = Path(f"/proc/{pid}/status").read_text()
-            ids = next(line for line in status.splitlines() if line.startswith("NSpid:")).split()[1:]
-            if len(ids) > 1 and ids[-1] == "1":
-                return pid
-        time.sleep(0.05)
-    raise TimeoutError(f"no container below process {ancestor}")
-
-
-def _below(pid: int) -> list[int]:
-    found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in map(int, (task / "children").read_text().split()):
-            found += [child, *_below(child)]
-    return found

@@ -145,6 +145,7 @@ def test_both_arms_of_locomo_with_a_warm_cache(
     inputs = {"timelines": "now anchored"}
     first = runner.run(inputs)
     assert first.exit_code == 0, first.log
+    kept.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(cache / "vectors" / vectors.name, kept)
     measured = {arm: first.files[f"membench-reports/locomo10.{arm}.json"].read_bytes() for arm in ("now", "anchored")}
 

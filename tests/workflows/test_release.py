@@ -80,7 +80,7 @@ def run(job, work, **environment):
 def test_the_plan_resolves_the_base_image_to_a_digest(work):
     done = run("plan", work)
     assert done.returncode == 0, done.stderr
-    base = re.search(r"^ARG BASE=([^@\n]+)", (files.ROOT / "Dockerfile").read_text()).group(1)
+    base = re.search(r"(?m)^ARG BASE=([^@\n]+)", (files.ROOT / "Dockerfile").read_text()).group(1)
     assert (work.parent / "output").read_text() == f"image=ghcr.io/membench/membench\nbase={base}@{DIGEST}\n"
     assert f"docker buildx imagetools inspect {base}" in (work / "calls").read_text()
 
