@@ -17,15 +17,18 @@ from membench.embedding.toy import ToyEmbedder
 from membench.errors import UsageError
 from membench.files.atomic import ensure_writable, write_together
 from membench.files.paths import vectors_dir
-from membench.memories.catalog import EMBEDDING_MEMORIES, build_memory, settings_of
+from membench.memories.catalog import SETTINGS, settings_of
+from membench.memories.protocol import Memory
+from membench.memories.spec import open_memory, wants_embedder
 from membench.render.measurement import measurement_markdown
 from membench.reports.build import measurement_of
 from membench.reports.canonical import canonical_json
 from membench.reports.measurement import Measurement
 from membench.reports.naming import stem_of
 from membench.reports.provenance import SCHEMA as PROVENANCE_SCHEMA
-from membench.reports.provenance import Embedding, Provenance, Seconds, host, peak_memory_mb, versions
+from membench.reports.provenance import Embedding, Provenance, Seconds, calls_of, host, peak_memory_mb, versions
 from membench.reports.rankings import packed, rankings_lines
+from membench.ruler import calls
 from membench.ruler.arm import CHUNK_SIZE, CUT_OFFS, LIMIT, Arm
 from membench.ruler.fragments import Granularity
 from membench.ruler.observer import Observer, Phase
@@ -35,7 +38,11 @@ from membench.ruler.timeline import Timeline
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Everything that a retrieval run is asked for; one arm a timeline. ``toy`` takes the place of a model."""
+    """Everything that a retrieval run is asked for; one arm a timeline. ``toy`` takes the place of a model.
+
+    ``memory`` is a name or a specification (`membench.memories.spec`); ``memory_python`` the interpreter that runs a
+    Python memory instead of this one; ``memory_timeout`` bounds each of its calls, in seconds.
+    """
 
     corpus: str
     file_format: Format | None = None
@@ -51,6 +58,9 @@ class Request:
     embedder: EmbedderChoice = field(default_factory=EmbedderChoice)
     toy: bool = False
     workers: int = 1
+    memory_python: Path | None = None
+    memory_timeout: float = 60.0
+    allow_persistent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +111,11 @@ def run_retrieval(
     _refuse_unused(request)
     ensure_writable(report_dir)
     corpus = open_corpus(request.corpus, root, request.reading, request.file_format)
-    with _embedder(request, root) as embedder:
-        memory = build_memory(request.memory, request.memory_options, embedder)
+    with _embedder(request, root) as embedder, _memory(request, embedder) as memory:
         arms = [
             Arm(
                 memory=memory,
+                memory_options=request.memory_options,
                 timeline=timeline,
                 as_of=request.as_of,
                 granularity=request.granularity,
@@ -130,26 +140,28 @@ def run_retrieval(
             ingest=round(observer.seconds.get(("ingest", number), 0.0), 3),
             search=round(observer.seconds.get(("search", number), 0.0), 3),
         )
-        report = measurement_markdown(measurement, templates)
-        outcomes.append(_write(measurement, report, result, report_dir, command, started, seconds, tally))
+        outcomes.append(_write(measurement, result, report_dir, templates, command, started, seconds, tally))
     return outcomes
 
 
 def _refuse_unused(request: Request) -> None:
     """Raises UsageError for what is unknown, and for what was asked for and would make no difference."""
-    settings_of(request.memory, request.memory_options)
+    if request.memory in SETTINGS:
+        settings_of(request.memory, request.memory_options)
     if request.as_of is not None and "literal" not in request.timelines:
         raise UsageError(
             "--as-of is the date of the literal timeline, which is not asked for.", "Add --timeline literal."
         )
-    if request.memory not in EMBEDDING_MEMORIES and (request.toy or request.embedder != EmbedderChoice()):
+    if not wants_embedder(request.memory, request.memory_python) and (
+        request.toy or request.embedder != EmbedderChoice()
+    ):
         raise UsageError(f"The memory {request.memory} uses no embedder: leave out what chooses or changes one.")
 
 
 @contextmanager
 def _embedder(request: Request, root: Path) -> Iterator[CachedEmbedder | None]:
     """What the memory embeds with: nothing, the toy without a cache on disk, or the model with one."""
-    if request.memory not in EMBEDDING_MEMORIES:
+    if not wants_embedder(request.memory, request.memory_python):
         yield None
     elif request.toy:
         yield CachedEmbedder(ToyEmbedder(), None)
@@ -160,11 +172,26 @@ def _embedder(request: Request, root: Path) -> Iterator[CachedEmbedder | None]:
                 yield CachedEmbedder(model, cache)
 
 
+@contextmanager
+def _memory(request: Request, embedder: CachedEmbedder | None) -> Iterator[Memory]:
+    """The memory under test. Raises UsageError for one that may hold, or keep, what is not this run's."""
+    python, timeout = request.memory_python, request.memory_timeout
+    with open_memory(request.memory, request.memory_options, embedder, python=python, timeout=timeout) as memory:
+        found = calls.describe(memory)
+        if not found.ephemeral and not request.allow_persistent:
+            raise UsageError(
+                f"The memory {found.name} does not say that it is ephemeral: what is written may stay in it, and what "
+                "it holds already may come back.",
+                "Let describe() say ephemeral where it is so, or allow it with --allow-persistent.",
+            )
+        yield memory
+
+
 def _write(
     measurement: Measurement,
-    report: str,
     result: ArmResult,
     report_dir: Path,
+    templates: Path | None,
     command: list[str],
     started: datetime,
     seconds: Seconds,
@@ -181,6 +208,8 @@ def _write(
         started=started.isoformat(timespec="seconds"),
         seconds=seconds,
         embedding=tally,
+        writes=calls_of(result.writes),
+        searches=calls_of(result.searches),
         peak_memory_mb=peak_memory_mb(),
         host=host(),
         versions=versions(),
@@ -193,7 +222,7 @@ def _write(
             paths["json"]: body,
             paths["provenance.json"]: canonical_json(provenance),
             paths["rankings.jsonl.gz"]: packed(lines),
-            paths["md"]: report.encode(),
+            paths["md"]: measurement_markdown(measurement, provenance, templates).encode(),
         }
     )
     return Outcome(stem, measurement, provenance, paths["json"], paths["md"])

@@ -45,8 +45,15 @@ def retrieval_command(
     gold: Annotated[Gold, typer.Option(help="How LoCoMo's evidence references are read.")] = "verbatim",
     instances: Annotated[int | None, typer.Option(min=1, help="Only the first so many instances.")] = None,
     queries: Annotated[int | None, typer.Option(min=1, help="Only the first so many queries in all.")] = None,
-    memory: Annotated[str, typer.Option(help="A memory of `membench list`.")] = "episodic",
+    memory: Annotated[str, typer.Option(help="A memory of `membench list`, or your own.")] = "episodic",
     memory_option: Annotated[list[str], typer.Option(metavar="NAME=VALUE", help="Set an option of the memory.")] = [],  # noqa: B006
+    memory_python: Annotated[
+        Path | None, typer.Option(help="The interpreter that runs a Python memory, with dependencies of its own.")
+    ] = None,
+    memory_timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that a call to the memory may take.")] = 60.0,
+    allow_persistent: Annotated[
+        bool, typer.Option("--allow-persistent", help="Write to a memory that does not say it is ephemeral.")
+    ] = False,
     model: Annotated[str, typer.Option(help="A model of `membench list`, or the path of a GGUF.")] = DEFAULT_MODEL,
     pooling: Annotated[Pooling | None, typer.Option(help="Instead of the model's own.")] = None,
     document_prompt: Annotated[str | None, typer.Option(help="Goes before what is written.")] = None,
@@ -84,6 +91,9 @@ def retrieval_command(
         embedder=EmbedderChoice(model, pooling, document_prompt, query_prompt, input_window),
         toy=toy_embedder,
         workers=workers or os.cpu_count() or 1,
+        memory_python=memory_python,
+        memory_timeout=memory_timeout,
+        allow_persistent=allow_persistent,
     )
     with locked(root, f"membench retrieval {corpus}", wait), measuring() as observer_for:
         outcomes = run_retrieval(

@@ -33,6 +33,9 @@ def _unfit(side: str, one: Measurement) -> Iterator[Refusal]:
 
     for reason in one.reasons or (["it does not say why"] if one.status != "clean" else []):
         yield of_side("status", one.status, f"the {side} is not clean: {reason}")
+    if one.memory.noisy:
+        reason = f"the {side} is of a noisy memory: asked the same again, it gave another list, so no delta is exact"
+        yield of_side("noise", "noisy", reason)
     if len(one.queries) != one.counts.scored:
         shown = f"{len(one.queries):,} of {one.counts.scored:,} scored queries"
         yield of_side("completeness", shown, f"the {side} is of a partial run: it holds {shown}")

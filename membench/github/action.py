@@ -59,6 +59,8 @@ def run_action(inputs: Inputs, context: Context) -> None:
             commands.say(sentence)
 
     sentences = [*_unclean(found.measurements), *proposal.sentences]
+    if proposal.pull is not None:
+        sentences.append(f"Pull request {proposal.pull.number}: {proposal.pull.url}")
     summary = summary_markdown(comparison.run, found.measurements, sentences, whole, folders.templates)
     commands.write_summary(context.summary, summary)
     commands.annotate("notice", f"membench: {comparison.run.verdict}", _headlines(comparison))

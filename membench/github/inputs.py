@@ -90,6 +90,7 @@ class Inputs(BaseModel):
     pool: Pool = "own"
     memory: str = "episodic"
     memory_options: Annotated[dict[str, str], BeforeValidator(_pairs)] = Field(default_factory=dict)
+    memory_python: str = "python3"
     setup: str | None = None
     model: str = DEFAULT_MODEL
     instances: Count | None = None

@@ -16,7 +16,7 @@ from membench.embedding.choice import EmbedderChoice
 from membench.embedding.store import fetch_model, model_path, verified_model
 from membench.errors import CorpusError, ModelError, ReportError, UsageError
 from membench.github.inputs import Inputs
-from membench.memories.catalog import EMBEDDING_MEMORIES
+from membench.memories.spec import parse_spec, wants_embedder
 from membench.reports.loading import OtherSchema, read_measurement
 from membench.reports.measurement import Measurement
 from membench.reports.naming import stem_of
@@ -95,7 +95,7 @@ def fetch(inputs: Inputs, root: Path) -> None:
         if not _intact(lambda: verified_corpus(corpus, root)):
             with transfer(corpus.key) as progress:
                 fetch_corpus(corpus, root, progress=progress)
-    if inputs.memory in EMBEDDING_MEMORIES and inputs.model in MODELS:
+    if inputs.model in MODELS and wants_embedder(inputs.memory, _interpreter(inputs)):
         model = MODELS[inputs.model]
         bundled = os.environ.get(BUNDLED)
         copy = model_path(model, Path(bundled)) if bundled else None
@@ -114,6 +114,11 @@ def _intact(verified: Callable[[], Path]) -> bool:
     return True
 
 
+def _interpreter(inputs: Inputs) -> Path | None:
+    """Of a Python memory: never membench's own, whose libraries the caller's would replace."""
+    return Path(inputs.memory_python) if parse_spec(inputs.memory).kind == "python" else None
+
+
 def _request(inputs: Inputs) -> Request:
     return Request(
         corpus=inputs.corpus,
@@ -125,4 +130,5 @@ def _request(inputs: Inputs) -> Request:
         memory_options=inputs.memory_options,
         embedder=EmbedderChoice(inputs.model, input_window=inputs.input_window),
         workers=inputs.workers or os.cpu_count() or 1,
+        memory_python=_interpreter(inputs),
     )

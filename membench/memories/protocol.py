@@ -44,6 +44,9 @@ class Description:
     """A memory's identity: measurements of two memories are comparable only where all of it agrees.
 
     ``backend`` is what ranks, read from the live memory. ``embeds`` tells that vectors come from the run's embedder.
+    ``ephemeral``: what is written is gone after `close`, and nothing else stands in the store. ``concurrency``: how
+    many searches may be asked at a time. ``own``: it is the caller's own, over a bridge, and nothing is known of it but
+    what it says. These four and ``honours_as_of`` are no part of the identity.
     """
 
     name: str
@@ -52,6 +55,9 @@ class Description:
     settings: Mapping[str, Setting] = field(default_factory=dict)
     honours_as_of: bool = False
     embeds: bool = False
+    ephemeral: bool = True
+    concurrency: int = 1
+    own: bool = False
 
 
 class Store(Protocol):

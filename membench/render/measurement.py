@@ -1,4 +1,4 @@
-"""A measurement as a Markdown report. Like the measurement, it holds nothing that varies from night to night."""
+"""A measurement as a Markdown report. What varies from night to night is in a section of its own, the last."""
 
 from pathlib import Path
 
@@ -6,12 +6,19 @@ from membench.render.engine import render
 from membench.render.figures import METRICS, levels
 from membench.render.notices import notices
 from membench.reports.measurement import Measurement
+from membench.reports.provenance import Provenance
 
 
-def measurement_markdown(measurement: Measurement, folder: Path | None = None) -> str:
-    """The report of one arm. Raises UsageError where a template of ``folder`` fails."""
+def measurement_markdown(
+    measurement: Measurement, provenance: Provenance | None = None, folder: Path | None = None
+) -> str:
+    """The report of one arm, with how long its calls took where ``provenance`` tells.
+
+    Raises UsageError where a template of ``folder`` fails.
+    """
     context = {
         "m": measurement,
+        "provenance": provenance,
         "levels": [(name, found.model_copy()) for name, found in levels(measurement.metrics)],
         "metric_names": METRICS,
         "notices": list(notices(measurement)),

@@ -33,6 +33,7 @@ def measurement_of(
             version=result.memory.version,
             backend=result.memory.backend,
             options=dict(result.memory.settings),
+            noisy=result.noisy,
         ),
         embedder=None if embedder is None else report.Embedder.model_validate(embedder.as_dict()),
         counts=report.Counts(
@@ -53,6 +54,8 @@ def measurement_of(
 def _unclean(result: ArmResult, embedder: EmbedderIdentity | None) -> Iterator[str]:
     if embedder is not None and embedder.kind == "toy":
         yield "measured with the toy embedder, which scores shared words, not meaning: never a result, never a baseline"
+    if count := result.accounting.foreign_hits:
+        yield f"{count:,} hits name a unit of another pool: the pools of this memory are not apart"
     if not result.accounting.written:
         yield "the memory stored nothing: no figure here says anything of its ranking"
     elif not result.accounting.hits:
@@ -107,6 +110,7 @@ def _accounting(result: ArmResult) -> report.Accounting:
         hits=counted.hits,
         hits_over_limit=counted.hits_over_limit,
         unattributed_hits=counted.unattributed_hits,
+        foreign_hits=counted.foreign_hits,
         repeated_hits=counted.repeated_hits,
         undated_units=counted.undated_units,
         widest_span_days=counted.widest_span_days,

@@ -69,12 +69,13 @@ class ArmSettings(Report):
 
 
 class Memory(Report):
-    """The system under test, as it described itself."""
+    """The system under test, as it described itself. ``noisy``: asked the same again, it gave another list."""
 
     name: Name
     version: Name
     backend: Name
     options: dict[str, Setting]
+    noisy: bool
 
 
 class Embedder(Report):
@@ -116,7 +117,8 @@ class Accounting(Report):
     """What became of everything written and everything that came back.
 
     ``implied_decay``: what the memory's decay rate leaves of a score across ``widest_span_days``; null for a memory
-    without one. ``queries_missing_gold`` want some of ``gold_lost``; ``queries_without_gold_turn`` are scored at
+    without one. ``foreign_hits`` are those of ``unattributed_hits`` that name a unit of another pool.
+    ``queries_missing_gold`` want some of ``gold_lost``; ``queries_without_gold_turn`` are scored at
     session level only. ``empty_searches`` gave no hit, and so count at no cut-off.
     """
 
@@ -132,6 +134,7 @@ class Accounting(Report):
     hits: Count
     hits_over_limit: Count
     unattributed_hits: Count
+    foreign_hits: Count
     repeated_hits: Count
     undated_units: Count
     widest_span_days: Count

@@ -31,7 +31,7 @@ def arm_name(
 
     Where very many settings differ it is cut, and ends in a digest of the whole.
     """
-    parts = [*_of_corpus(corpus), *_of_arm(arm), *_of_memory(memory)]
+    parts = [*_of_corpus(corpus), *_of_arm(arm), *_of_memory(memory, arm.memory_options)]
     if embedder is not None:
         parts += _of_embedder(embedder, choice)
     name = ".".join([arm.timeline, *(re.sub(r"[^A-Za-z0-9_-]+", "_", part) for part in parts)])
@@ -67,9 +67,13 @@ def _of_arm(arm: Arm) -> Iterator[str]:
         yield "at-" + "-".join(map(str, arm.cut_offs))
 
 
-def _of_memory(memory: Description) -> Iterator[str]:
+def _of_memory(memory: Description, options: Mapping[str, str]) -> Iterator[str]:
     if memory.name != _DEFAULT_MEMORY:
         yield memory.name
+    if memory.own:
+        # Of its settings nobody here knows which are its defaults: what was asked for differs from them.
+        yield from (f"{name}-{value}" for name, value in sorted(options.items()))
+        return
     defaults: Mapping[str, object] = SETTINGS[memory.name]().model_dump() if memory.name in SETTINGS else {}
     if "backend" in defaults and memory.backend != defaults["backend"]:
         yield f"backend-{memory.backend}"

@@ -9,9 +9,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final, Literal
 
+import numpy as np
 from pydantic import Field
 
 from membench.reports.model import Report
+from membench.ruler.latency import Latency
 
 SCHEMA: Final = "membench.provenance/1"
 _LIBRARIES = ("membench", "llama-cpp-python", "faiss-cpu", "bm25s", "numpy", "gguf")
@@ -43,8 +45,19 @@ class Seconds(Report):
     search: float
 
 
+class Calls(Report):
+    """How long the calls of one kind took, in milliseconds, and units or queries a second while they were asked."""
+
+    calls: int
+    items: int
+    p50_ms: float
+    p95_ms: float
+    p99_ms: float
+    per_second: float
+
+
 class Provenance(Report):
-    """One arm's.
+    """One arm's. ``writes`` and ``searches`` are null where there were none.
 
     ``rankings_sha256`` is of the lines before they are compressed. ``started`` is ISO 8601 in UTC, ``peak_memory_mb``
     the largest resident size of the process so far.
@@ -57,9 +70,26 @@ class Provenance(Report):
     started: str
     seconds: Seconds
     embedding: Embedding | None
+    writes: Calls | None
+    searches: Calls | None
     peak_memory_mb: float
     host: Host
     versions: dict[str, str]
+
+
+def calls_of(latency: Latency) -> Calls | None:
+    """The quantiles and the rate of ``latency``, interpolated as numpy does."""
+    if not latency.seconds:
+        return None
+    p50, p95, p99 = (round(float(one) * 1e3, 3) for one in np.quantile(latency.seconds, (0.5, 0.95, 0.99)))
+    return Calls(
+        calls=len(latency.seconds),
+        items=latency.items,
+        p50_ms=p50,
+        p95_ms=p95,
+        p99_ms=p99,
+        per_second=round(latency.items / max(sum(latency.seconds), 1e-9), 1),
+    )
 
 
 def host() -> Host:

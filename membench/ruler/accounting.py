@@ -24,7 +24,8 @@ class GoldLost:
 class Accounting:
     """Counts of one arm over all its pools.
 
-    ``attempted`` = ``written`` + duplicates + refused; ``displaced`` units were written and pushed out again.
+    ``attempted`` = ``written`` + duplicates + refused; ``foreign_hits`` are those ``unattributed_hits`` that name a
+    unit of another pool; ``displaced`` units were written and pushed out again.
     ``widest_span_days`` is from the first to the last dated session of an instance.
     """
 
@@ -40,6 +41,7 @@ class Accounting:
     hits: int = 0
     hits_over_limit: int = 0
     unattributed_hits: int = 0
+    foreign_hits: int = 0
     repeated_hits: int = 0
     undated_units: int = 0
     widest_span_days: int = 0
@@ -72,6 +74,7 @@ class Accounting:
         self.hits += min(returned, limit)
         self.hits_over_limit += max(returned - limit, 0)
         self.unattributed_hits += attributed.unknown
+        self.foreign_hits += attributed.foreign
         self.repeated_hits += attributed.repeated
 
 

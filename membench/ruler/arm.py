@@ -1,6 +1,7 @@
 """One complete configuration of a measurement."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -18,7 +19,10 @@ CHUNK_SIZE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """``limit``: hits a search asks for. ``chunk_size``: characters. ``as_of``: the date of the literal timeline."""
+    """``limit``: hits a search asks for. ``chunk_size``: characters. ``as_of``: the date of the literal timeline.
+
+    ``memory_options`` are those that the memory was built with, as they were asked for.
+    """
 
     memory: Memory
     timeline: Timeline = "now"
@@ -28,3 +32,4 @@ class Arm:
     pool: Pool = "own"
     limit: int = LIMIT
     cut_offs: tuple[int, ...] = CUT_OFFS
+    memory_options: Mapping[str, str] = field(default_factory=dict)

@@ -5,29 +5,32 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from membench.memories.protocol import Hit
-from membench.ruler.fragments import Fragment
+from membench.ruler.fragments import Fragment, is_of_another
 
 
 @dataclass(frozen=True, slots=True)
 class Attributed:
     """``ranked``: the fragments that were hit, best first, each once. ``unknown`` hits are of nothing that stands in
-    the store; ``repeated`` ones are of a fragment that was hit before.
+    the store, of which ``foreign`` ones name a unit of another pool; ``repeated`` ones are of a fragment that was hit
+    before.
     """
 
     ranked: tuple[tuple[Fragment, float], ...]
     unknown: int
     repeated: int
+    foreign: int = 0
 
 
 class Attribution:
-    """Knows the fragments that stand in one store.
+    """Knows the fragments that stand in the store of ``pool``.
 
     A text is looked up as it was written, then without blanks at its ends, since a store may strip it; one that comes
     back with such blanks was not stripped. Where several fragments have the same text, its first hit is the first of
     them, its second hit the second.
     """
 
-    def __init__(self, standing: Iterable[Fragment]) -> None:
+    def __init__(self, standing: Iterable[Fragment], pool: str) -> None:
+        self._pool = pool
         self._by_id: dict[str, Fragment] = {}
         self._by_text: dict[str, list[Fragment]] = defaultdict(list)
         self._by_stripped: dict[str, list[Fragment]] = defaultdict(list)
@@ -40,7 +43,7 @@ class Attribution:
         """The fragments of ``hits``, in their order."""
         taken: set[str] = set()
         ranked: list[tuple[Fragment, float]] = []
-        unknown = repeated = 0
+        unknown = repeated = foreign = 0
         for hit in hits:
             candidates = self._candidates(hit)
             fragment = next((one for one in candidates if one.unit.id not in taken), None)
@@ -51,7 +54,8 @@ class Attribution:
                 repeated += 1
             else:
                 unknown += 1
-        return Attributed(tuple(ranked), unknown, repeated)
+                foreign += hit.unit is not None and is_of_another(hit.unit, self._pool)
+        return Attributed(tuple(ranked), unknown, repeated, foreign)
 
     def _candidates(self, hit: Hit) -> Sequence[Fragment]:
         if hit.unit is not None:

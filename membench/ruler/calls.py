@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
+from time import perf_counter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from membench.corpora.types import Query
 from membench.errors import MembenchError, MemoryCallError
 from membench.memories.protocol import Description, Hit, Memory, Receipt, Store
 from membench.ruler.fragments import Fragment
+from membench.ruler.latency import Latency
 
 _REMEDY = "Mend the memory and run again: a figure without this call would be a figure of another corpus."
 _STATUSES = ("stored", "duplicate", "refused")
@@ -41,10 +43,16 @@ def opened(memory: Memory, pool: str, instance: str) -> Iterator[Store]:
     _called(f"closing the store for instance {instance}", store.close)
 
 
-def write(store: Store, part: Sequence[Fragment]) -> Sequence[Receipt]:
-    """One receipt a fragment. Raises MemoryCallError that names the units where there are not."""
+def write(store: Store, part: Sequence[Fragment], latency: Latency) -> Sequence[Receipt]:
+    """One receipt a fragment; ``latency`` is told how long it took.
+
+    Raises MemoryCallError that names the units where there are not.
+    """
     about = f"writing units {part[0].unit.id} to {part[-1].unit.id} ({part[0].session} to {part[-1].session})"
-    receipts: list[Any] = _called(about, lambda: list(store.write([fragment.unit for fragment in part])))
+    units = [fragment.unit for fragment in part]
+    begun = perf_counter()
+    receipts: list[Any] = _called(about, lambda: list(store.write(units)))
+    latency.add(perf_counter() - begun, len(part))
     if len(receipts) != len(part):
         raise MemoryCallError(f"{about}: expected {len(part)} receipts, found {len(receipts)}", _REMEDY)
     for fragment, receipt in zip(part, receipts, strict=True):
@@ -54,10 +62,12 @@ def write(store: Store, part: Sequence[Fragment]) -> Sequence[Receipt]:
     return receipts
 
 
-def search(store: Store, query: Query, limit: int, as_of: datetime | None) -> Sequence[Hit]:
-    """The hits of ``query``. Raises MemoryCallError that names the query."""
+def search(store: Store, query: Query, limit: int, as_of: datetime | None, latency: Latency) -> Sequence[Hit]:
+    """The hits of ``query``; ``latency`` is told how long it took. Raises MemoryCallError that names the query."""
     about = f"searching for query {query.id} ({query.text[:60]!r})"
+    begun = perf_counter()
     hits = _called(about, lambda: list(store.search(query.text, limit, as_of)))
+    latency.add(perf_counter() - begun, 1)
     for hit in hits:
         if fault := _fault(hit):
             raise MemoryCallError(f"{about}: {fault}", _REMEDY)

@@ -1,5 +1,6 @@
 """What is written once: a turn, a chunk or a session, under opaque ids, and what of the corpus it covers."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
@@ -11,6 +12,9 @@ from membench.memories.protocol import Unit
 from membench.ruler.timeline import Timeline, said_at
 
 Granularity = Literal["turn", "chunk", "session"]
+# A pool's name, then the number of the unit in it.
+_UNIT_ID = re.compile(r"p[0-9]+u[0-9]+")
+
 GRANULARITIES: tuple[Granularity, ...] = ("turn", "chunk", "session")
 
 
@@ -24,20 +28,26 @@ class Fragment:
 
 
 def fragments(
-    instance: Instance, granularity: Granularity, chunk_size: int, text: TextOptions, timeline: Timeline
+    instance: Instance, granularity: Granularity, chunk_size: int, text: TextOptions, timeline: Timeline, pool: str
 ) -> list[Fragment]:
     """The fragments of ``instance`` in the order of the corpus. Blank turns have none.
 
-    Unit and session ids number what is written, in that order, and so tell nothing that the order does not.
+    Unit and session ids number what is written to ``pool``, in that order, and so tell nothing that the order does not.
+    No two pools share one: a hit from another pool is told from any other that is not this pool's.
     """
     numbers = count(1)
     made = []
     for place, session in enumerate(instance.sessions, start=1):
         time = said_at(timeline, session, instance)
         for body, turns in _bodies(session, granularity, chunk_size, text):
-            unit = Unit(f"u{next(numbers)}", f"s{place}", body, time)
+            unit = Unit(f"{pool}u{next(numbers)}", f"{pool}s{place}", body, time)
             made.append(Fragment(unit, session.id, turns))
     return made
+
+
+def is_of_another(unit: str, pool: str) -> bool:
+    """Whether ``unit`` is the id of a unit of another pool than ``pool``."""
+    return _UNIT_ID.fullmatch(unit) is not None and not unit.startswith(f"{pool}u")
 
 
 def _bodies(

@@ -1,22 +1,27 @@
 """The deterministic ruler: every haystack through the real write path, every question through the real search path."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from membench.corpora.corpus import Corpus
 from membench.corpora.types import Category, Instance, Query
 from membench.embedding.cached import CachedEmbedder
 from membench.errors import CorpusError, InstrumentError, UsageError
-from membench.memories.protocol import Description, Receipt, Store
+from membench.memories.protocol import Description, Hit, Receipt, Store
 from membench.ruler import calls
 from membench.ruler.accounting import Accounting, fates, gold_lost
 from membench.ruler.arm import Arm
 from membench.ruler.attribution import Attribution
 from membench.ruler.fragments import Fragment, fragments
+from membench.ruler.latency import Latency
 from membench.ruler.observer import Observer
 from membench.ruler.timeline import searched_at, span_days
 
 _UNITS_A_WRITE = 256
+# Of each pool: what changes from one search to the next shows itself in the first ones.
+_SEARCHES_REPEATED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +45,18 @@ class Scored:
 
 @dataclass(slots=True)
 class ArmResult:
-    """What measuring one arm gave: the scored queries in the order of the corpus, and the accounting."""
+    """What measuring one arm gave: the scored queries in the order of the corpus, and the accounting.
+
+    ``noisy``: a search that was asked again gave another list. ``writes`` and ``searches`` say how long calls took.
+    """
 
     arm: Arm
     memory: Description
     queries: list[Scored] = field(default_factory=list)
     accounting: Accounting = field(default_factory=Accounting)
+    noisy: bool = False
+    writes: Latency = field(default_factory=Latency)
+    searches: Latency = field(default_factory=Latency)
 
 
 def measure(
@@ -116,31 +127,66 @@ def _measure_instance(
     observer: Observer,
 ) -> None:
     arm, accounting = result.arm, result.accounting
-    written = fragments(instance, arm.granularity, arm.chunk_size, corpus.text, arm.timeline)
+    written = fragments(instance, arm.granularity, arm.chunk_size, corpus.text, arm.timeline, pool)
     with calls.opened(arm.memory, pool, instance.id) as store:
         with observer.phase("ingest", number):
-            receipts = _ingest(store, written, sum(len(session.turns) for session in instance.sessions), observer)
+            turns = sum(len(session.turns) for session in instance.sessions)
+            receipts = _ingest(store, written, turns, result.writes, observer)
         accounting.count_writes(written, receipts)
         accounting.widest_span_days = max(accounting.widest_span_days, span_days(instance))
         lost = fates(written, receipts)
         accounting.count_gold(queries, list(gold_lost(instance, written, lost)))
-        attribution = Attribution(fragment for fragment in written if fragment.unit.id not in lost)
-        with observer.phase("search", number):
-            for query in queries:
-                as_of = searched_at(arm.timeline, query, instance, arm.as_of)
-                hits = calls.search(store, query, arm.limit, as_of)
+        attribution = Attribution((fragment for fragment in written if fragment.unit.id not in lost), pool)
+
+        def found(query: Query, latency: Latency) -> Sequence[Hit]:
+            as_of = searched_at(arm.timeline, query, instance, arm.as_of)
+            return calls.search(store, query, arm.limit, as_of, latency)
+
+        begun: list[tuple[Query, list[str | None]]] = []
+        with (
+            observer.phase("search", number),
+            _each(queries, lambda query: found(query, result.searches), result.memory.concurrency) as answers,
+        ):
+            for query, hits in zip(queries, answers, strict=True):
                 attributed = attribution.attribute(hits[: arm.limit])
                 accounting.count_hits(len(hits), arm.limit, attributed)
                 result.queries.append(_scored(query, attributed.ranked, arm.granularity != "session"))
                 observer.advance("search", 1)
+                if len(begun) < _SEARCHES_REPEATED:
+                    begun.append((query, _names(hits)))
+        # Of the memories that ship with membench it is known, and shown by tests.
+        if result.memory.own:
+            result.noisy |= any(_names(found(query, Latency())) != names for query, names in begun)
 
 
-def _ingest(store: Store, written: Sequence[Fragment], turns: int, observer: Observer) -> list[Receipt]:
+@contextmanager
+def _each(
+    queries: Sequence[Query], found: Callable[[Query], Sequence[Hit]], concurrency: int
+) -> Iterator[Iterator[Sequence[Hit]]]:
+    """The hits of each query, in their order, as many asked at a time as the memory takes."""
+    if concurrency == 1:
+        yield map(found, queries)
+        return
+    with ThreadPoolExecutor(concurrency, "membench-search") as pool:
+        try:
+            yield pool.map(found, queries)
+        finally:
+            # After a failure nobody wants the rest.
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _names(hits: Sequence[Hit]) -> list[str | None]:
+    return [hit.text if hit.unit is None else hit.unit for hit in hits]
+
+
+def _ingest(
+    store: Store, written: Sequence[Fragment], turns: int, latency: Latency, observer: Observer
+) -> list[Receipt]:
     """The receipts of ``written``. Progress is told in turns: how many units there are is known only here."""
     receipts: list[Receipt] = []
     told = 0
     for start in range(0, len(written), _UNITS_A_WRITE):
-        receipts += calls.write(store, written[start : start + _UNITS_A_WRITE])
+        receipts += calls.write(store, written[start : start + _UNITS_A_WRITE], latency)
         done = turns * len(receipts) // len(written)
         observer.advance("ingest", done - told)
         told = done

@@ -44,6 +44,7 @@ MEMORY: dict[str, tuple[Any, str | None, str]] = {
     "version": ("another", "memory identity", ""),
     "backend": ("another", "memory backend", ""),
     "options": ({"another": True}, "memory setting: another", ""),
+    "noisy": (True, "noise", ""),
 }
 EMBEDDER: dict[str, tuple[Any, str | None, str]] = {
     "probe": ("0" * 64, "embedder", ""),

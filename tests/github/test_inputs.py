@@ -30,6 +30,7 @@ def test_every_input_is_read(tmp_path):
         pool="own",
         memory="bm25",
         memory_options="k1=1.2\nb='0.5'",
+        memory_python=".venv/bin/python",
         setup="pip install x\nmake",
         model="m.gguf",
         instances="3",
@@ -58,6 +59,7 @@ def test_every_input_is_read(tmp_path):
             "pool": "own",
             "memory": "bm25",
             "memory-options": {"k1": "1.2", "b": "0.5"},
+            "memory-python": ".venv/bin/python",
             "setup": "pip install x\nmake",
             "model": "m.gguf",
             "instances": 3,
@@ -78,7 +80,7 @@ def test_every_input_is_read(tmp_path):
             "templates": "templates",
         }
     )
-    assert len(Inputs.model_fields) == 25
+    assert len(Inputs.model_fields) == 26
 
 
 def test_the_token_shows_in_no_representation(tmp_path):

@@ -55,7 +55,7 @@ def test_what_is_lost_and_not_gold_is_not_named(corpus, memory_that):
 
 
 def test_displaced_units_were_written_and_are_lost(corpus, memory_that):
-    writing = receipts(STORED, STORED, Receipt("stored", displaced=("u1",)), STORED)
+    writing = receipts(STORED, STORED, Receipt("stored", displaced=("p1u1",)), STORED)
     found = account(corpus, memory_that(writing=writing))
     assert (found.written, found.displaced) == (4, 1)
     assert found.gold_lost == [GoldLost("i1", "answer_1", "gold-a", "displaced by a later unit of other")]
@@ -63,7 +63,7 @@ def test_displaced_units_were_written_and_are_lost(corpus, memory_that):
 
 
 def test_a_hit_of_what_was_displaced_is_unknown_by_text_too(corpus, memory_that):
-    writing = receipts(STORED, STORED, Receipt("stored", displaced=("u1",)), STORED)
+    writing = receipts(STORED, STORED, Receipt("stored", displaced=("p1u1",)), STORED)
     searching = lambda units, query: [Hit(1.0, text="I moved.")]  # noqa: E731
     assert account(corpus, memory_that(writing=writing, searching=searching)).unattributed_hits == 2
 
@@ -121,7 +121,7 @@ def test_hits_over_the_limit_are_counted_and_not_ranked(corpus, memory_that):
 
 
 def test_unknown_and_repeated_hits_take_no_rank(corpus, memory_that):
-    names = ("nobody", "u3", "u3", "u1")
+    names = ("nobody", "p1u3", "p1u3", "p1u1")
     searching = lambda units, query: [Hit(-float(n), name) for n, name in enumerate(names)]  # noqa: E731
     (result,) = measure(corpus, [Arm(memory_that(searching=searching))], None, Silent())
     assert (result.accounting.unattributed_hits, result.accounting.repeated_hits) == (2, 2)
@@ -131,7 +131,7 @@ def test_unknown_and_repeated_hits_take_no_rank(corpus, memory_that):
 
 
 def test_sessions_and_turns_rank_by_their_best_fragment(corpus, memory_that):
-    names = ("u2", "u3", "u1", "u4")
+    names = ("p1u2", "p1u3", "p1u1", "p1u4")
     searching = lambda units, query: [Hit(-float(n), name) for n, name in enumerate(names)]  # noqa: E731
     (result,) = measure(corpus, [Arm(memory_that(searching=searching))], None, Silent())
     first, second = result.queries

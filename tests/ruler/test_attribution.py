@@ -13,7 +13,7 @@ def standing(*texts):
 
 
 def attributed(fragments, *hits):
-    found = Attribution(fragments).attribute([Hit(-float(place), **hit) for place, hit in enumerate(hits)])
+    found = Attribution(fragments, "p1").attribute([Hit(-float(place), **hit) for place, hit in enumerate(hits)])
     return [fragment.unit.id for fragment, _ in found.ranked], found.unknown, found.repeated
 
 
@@ -39,7 +39,7 @@ def test_a_fragment_ranks_by_its_first_hit():
 
 
 def test_scores_stay_with_their_hits():
-    found = Attribution(standing("a", "b")).attribute([Hit(0.5, text="b"), Hit(0.25, text="a")])
+    found = Attribution(standing("a", "b"), "p1").attribute([Hit(0.5, text="b"), Hit(0.25, text="a")])
     assert [(fragment.unit.id, score) for fragment, score in found.ranked] == [("u1", 0.5), ("u0", 0.25)]
 
 

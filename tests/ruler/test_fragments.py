@@ -21,7 +21,7 @@ def instance_of(*sessions):
 
 
 def made(instance, granularity, size=20, text=PLAIN):
-    return fragments(instance, granularity, size, text, "now")
+    return fragments(instance, granularity, size, text, "now", "p1")
 
 
 def shown(fragment):
@@ -36,7 +36,7 @@ def test_a_turn_is_written_as_it_is_and_a_blank_one_is_not():
 def test_a_session_is_its_transcript_and_an_empty_one_is_not_written():
     found = made(instance_of([" Hi. ", "  ", "Bye."], [], [" "], ["So."]), "session")
     assert [shown(one) for one in found] == [("Hi.\nBye.", ("0.0", "0.2")), ("So.", ("3.0",))]
-    assert [one.unit.session for one in found] == ["s1", "s4"]
+    assert [one.unit.session for one in found] == ["p1s1", "p1s4"]
 
 
 def test_a_chunk_is_as_many_whole_turns_as_fit():
@@ -97,20 +97,20 @@ def test_turns_and_sessions_hold_every_turn_that_is_not_blank_once(sessions):
 @pytest.mark.parametrize("granularity", GRANULARITIES)
 def test_ids_number_what_is_written_in_its_order(granularity):
     found = made(instance_of(["a", " ", "b"], [], ["c"]), granularity)
-    assert [one.unit.id for one in found] == [f"u{number}" for number in range(1, len(found) + 1)]
-    assert [one.unit.session for one in found][-1] == "s3"
+    assert [one.unit.id for one in found] == [f"p1u{number}" for number in range(1, len(found) + 1)]
+    assert [one.unit.session for one in found][-1] == "p1s3"
 
 
 @pytest.mark.parametrize("granularity", GRANULARITIES)
 def test_nothing_of_the_corpus_but_the_text_and_the_date_reaches_a_memory(granularity, oracle_file):
     corpus = open_corpus(str(oracle_file), oracle_file.parent, Reading(), "longmemeval")
     for _, instance in zip(range(30), corpus.instances(), strict=False):
-        for one in fragments(instance, granularity, 1_000, corpus.text, "anchored"):
+        for one in fragments(instance, granularity, 1_000, corpus.text, "anchored", "p1"):
             assert one.session.startswith("answer_")
-            assert one.unit.id[0] == "u"
-            assert one.unit.id[1:].isdecimal()
-            assert one.unit.session[0] == "s"
-            assert one.unit.session[1:].isdecimal()
+            assert one.unit.id[:3] == "p1u"
+            assert one.unit.id[3:].isdecimal()
+            assert one.unit.session[:3] == "p1s"
+            assert one.unit.session[3:].isdecimal()
             said = [turn for session in instance.sessions if session.id == one.session for turn in session.turns]
             assert "".join(one.unit.text.split()) in "".join("".join(turn.text.split()) for turn in said)
 
@@ -121,7 +121,8 @@ def test_what_is_written_tells_nothing_of_the_gold(granularity, locomo_file):
     instance = next(corpus.instances())
     without = Instance(instance.id, instance.sessions, ())
     units = [
-        [one.unit for one in fragments(each, granularity, 1_000, corpus.text, "now")] for each in (instance, without)
+        [one.unit for one in fragments(each, granularity, 1_000, corpus.text, "now", "p1")]
+        for each in (instance, without)
     ]
     assert units[0] == units[1]
 
@@ -130,6 +131,6 @@ def test_chunks_of_locomo_are_whole_turns(locomo_file):
     corpus = open_corpus(str(locomo_file), locomo_file.parent, Reading(), "locomo")
     for instance in corpus.instances():
         texts = {turn.id: turn for session in instance.sessions for turn in session.turns}
-        for one in fragments(instance, "chunk", 1_000, corpus.text, "now"):
+        for one in fragments(instance, "chunk", 1_000, corpus.text, "now", "p1"):
             whole = transcript([texts[turn] for turn in one.turns], corpus.text)
             assert one.unit.text == whole or len(turn_text(texts[one.turns[0]], corpus.text)) > 1_000

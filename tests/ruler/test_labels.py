@@ -1,5 +1,7 @@
 """Nothing that a memory is given tells the answer."""
 
+import re
+
 import pytest
 
 from membench.corpora.corpus import Reading, open_corpus
@@ -15,7 +17,7 @@ def test_a_memory_never_sees_an_id_of_the_corpus(longmemeval_s_file, tmp_path, m
     memory = memory_that()
     measure(corpus, [Arm(memory, granularity=size) for size in ("turn", "chunk", "session")], None, Silent())
     given = {*memory.pools, *(name for unit in memory.units for name in (unit.id, unit.session))}
-    assert given <= {f"{kind}{number}" for kind in "psu" for number in range(1, 5_000)}
+    assert all(re.fullmatch(r"p[1-3]([us][0-9]+)?", name) for name in given)
     ids = {instance.id for instance in corpus.instances()}
     ids |= {session.id for instance in corpus.instances() for session in instance.sessions}
     assert any(name.startswith("answer_") for name in ids)

@@ -63,7 +63,7 @@ def test_a_memory_that_cannot_open(corpus, memory_that):
 
 def test_a_memory_that_cannot_write(corpus, memory_that):
     memory = memory_that(writing=failing(KeyError("vector")))
-    assert broken(corpus, memory) == "writing units u1 to u4 (answer_1 to undated): KeyError: 'vector'"
+    assert broken(corpus, memory) == "writing units p1u1 to p1u4 (answer_1 to undated): KeyError: 'vector'"
     assert memory.closed == 1
 
 
@@ -106,13 +106,13 @@ def test_an_interruption_is_no_failure_of_the_memory(corpus, memory_that):
 @pytest.mark.parametrize("count", [0, 3, 5])
 def test_another_number_of_receipts(count, corpus, memory_that):
     what = broken(corpus, memory_that(writing=lambda units: [Receipt("stored")] * count))
-    assert what == f"writing units u1 to u4 (answer_1 to undated): expected 4 receipts, found {count}"
+    assert what == f"writing units p1u1 to p1u4 (answer_1 to undated): expected 4 receipts, found {count}"
 
 
 @pytest.mark.parametrize("receipt", [Receipt("ok"), "stored", None])
 def test_something_else_than_receipts(receipt, corpus, memory_that):
     what = broken(corpus, memory_that(writing=lambda units: [Receipt("stored")] * 3 + [receipt]))
-    assert "expected a receipt for u4 that says one of stored, duplicate, refused, found " in what
+    assert "expected a receipt for p1u4 that says one of stored, duplicate, refused, found " in what
     assert what.endswith(repr(receipt))
 
 
@@ -122,7 +122,7 @@ def test_no_receipts_at_all(corpus, memory_that):
 
 @pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
 def test_a_score_that_is_no_number(score, corpus, memory_that):
-    what = broken(corpus, memory_that(searching=lambda units, query: [Hit(1.0, "u1"), Hit(score, "u2")]))
+    what = broken(corpus, memory_that(searching=lambda units, query: [Hit(1.0, "p1u1"), Hit(score, "p1u2")]))
     assert what == f"searching for query q1 ('q1?'): a hit has the score {score}, expected a finite number"
 
 
@@ -176,4 +176,4 @@ def test_long_haystacks_are_written_in_parts_that_are_named(corpus_of, document,
 
     what = broken(corpus_of(document), memory_that(writing=writing))
     assert sizes == [256, 256]
-    assert what == "writing units u257 to u512 (other to other): expected 256 receipts, found 255"
+    assert what == "writing units p1u257 to p1u512 (other to other): expected 256 receipts, found 255"
