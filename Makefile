@@ -54,7 +54,8 @@ sample: .venv/installed ## write the embedded sample corpus anew
 	$(BIN)/python -m membench.corpora.sample.generate
 
 schema: .venv/installed ## write the published JSON Schemas anew
-	for name in measurement provenance comparison comparisons; do $(BIN)/membench schema $$name > schemas/$$name.json; done
+	for name in measurement provenance comparison comparisons memory memory-check; do $(BIN)/membench schema $$name > schemas/$$name.json; done
+	$(BIN)/membench schema http > schemas/memory-http.json
 
 clean:
 	rm -rf .venv .venv-lock build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -3,7 +3,7 @@
 import os
 import platform
 
-from benchmarks import action, embedding, process, search
+from benchmarks import action, bridges, embedding, process, search
 from benchmarks.texts import corpus_or_sample
 
 
@@ -15,7 +15,7 @@ def main() -> None:
         *embedding.benchmarks(corpus),
         *search.benchmarks(),
         *process.benchmarks(corpus),
-        *action.benchmarks(),
+        *action.benchmarks(), *bridges.benchmarks(),
     ):
         kept = "" if measured.bound is None else ("  ok" if measured.kept else "  MISSED")
         bound = "" if measured.bound is None else f"  ({measured.bound})"

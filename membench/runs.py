@@ -152,7 +152,7 @@ def _refuse_unused(request: Request) -> None:
         raise UsageError(
             "--as-of is the date of the literal timeline, which is not asked for.", "Add --timeline literal."
         )
-    if not wants_embedder(request.memory, request.memory_python) and (
+    if not wants_embedder(request.memory, request.memory_python, request.memory_timeout) and (
         request.toy or request.embedder != EmbedderChoice()
     ):
         raise UsageError(f"The memory {request.memory} uses no embedder: leave out what chooses or changes one.")
@@ -161,7 +161,7 @@ def _refuse_unused(request: Request) -> None:
 @contextmanager
 def _embedder(request: Request, root: Path) -> Iterator[CachedEmbedder | None]:
     """What the memory embeds with: nothing, the toy without a cache on disk, or the model with one."""
-    if not wants_embedder(request.memory, request.memory_python):
+    if not wants_embedder(request.memory, request.memory_python, request.memory_timeout):
         yield None
     elif request.toy:
         yield CachedEmbedder(ToyEmbedder(), None)

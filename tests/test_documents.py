@@ -31,7 +31,7 @@ def test_the_example_of_the_corpus_format_is_a_corpus(tmp_path):
     assert survey.has_distractors
 
 
-@pytest.mark.parametrize("verb", ["list", "fetch", "retrieval", "compare", "schema", "action"])
+@pytest.mark.parametrize("verb", ["list", "fetch", "retrieval", "compare", "check-memory", "schema", "action"])
 def test_every_verb_is_in_the_readme(verb):
     assert re.search(rf"membench {verb}\b", README)
 
@@ -56,3 +56,19 @@ def test_the_readme_shows_what_make_bench_prints(tmp_path, default_model):
     shown = indented(README)
     printed = [line.rstrip() for line in run.stdout.splitlines() if line.strip() and not line.startswith("ingest")]
     assert [line for line in printed if line not in shown] == []
+
+
+def test_the_memory_of_the_readme_is_measured_with_one_command(tmp_path):
+    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert example in (ROOT / "docs" / "own-memory.md").read_text(encoding="utf-8")
+    assert len([line for line in example.splitlines() if line.strip()]) <= 15
+    (tmp_path / "my_memory.py").write_text(example)
+    for arguments in (["retrieval", "sample", "--instances", "1"], ["check-memory"]):
+        spec = ["--memory", "my_memory.py:Memory"] if arguments[0] == "retrieval" else ["my_memory.py:Memory"]
+        command = [sys.executable, "-m", "membench", *arguments, *spec]
+        environment = {**os.environ, "MEMBENCH_CACHE": str(tmp_path / "cache")}
+        run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert run.returncode == 0, run.stderr
+    measurement = json.loads((tmp_path / "reports" / "sample.now.instances-1.words.json").read_bytes())
+    assert measurement["status"] == "clean"
+    assert measurement["metrics"]["session"]["recall_any"]["5"]["value"] > 0.3

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from membench import __version__
-from membench.cli import action, compare, fetch, listing, retrieval, schema
+from membench.cli import action, check_memory, compare, fetch, listing, retrieval, schema
 
 app = typer.Typer(
     name="membench",
@@ -37,5 +37,6 @@ app.command("list")(listing.list_command)
 app.command("fetch")(fetch.fetch_command)
 app.command("retrieval")(retrieval.retrieval_command)
 app.command("compare")(compare.compare_command)
+app.command("check-memory")(check_memory.check_memory_command)
 app.command("schema")(schema.schema_command)
 app.command("action")(action.action_command)

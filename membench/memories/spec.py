@@ -50,11 +50,14 @@ def parse_spec(spec: str, python: str | Path | None = None) -> MemorySpec:
     return MemorySpec("command", spec, spec, (str(python), serve.__file__, spec))
 
 
-def wants_embedder(spec: str, python: str | Path | None = None) -> bool:
-    """Whether the memory embeds with the run's embedder. Raises UsageError for a SPEC that names nothing."""
+def wants_embedder(spec: str, python: str | Path | None = None, timeout: float = TIMEOUT) -> bool:
+    """Whether the memory embeds with the run's embedder. Raises UsageError for a SPEC that names nothing.
+
+    A Python memory is imported to see, within ``timeout`` seconds, else MemoryCallError is raised.
+    """
     kind = parse_spec(spec).kind
     if kind == "python":
-        return python is None and takes_embedder(spec)
+        return python is None and takes_embedder(spec, timeout)
     return kind == "built-in" and spec in EMBEDDING_MEMORIES
 
 

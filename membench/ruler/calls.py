@@ -88,6 +88,9 @@ def _fault(hit: Any) -> str | None:
 def _called(about: str, call: Callable[[], Answer]) -> Answer:
     try:
         return call()
+    except MemoryCallError as error:
+        # A bridge knows the call, and not what it was for.
+        raise MemoryCallError(f"{about}: {error.what}", error.remedy) from error
     except MembenchError:
         raise
     except Exception as error:

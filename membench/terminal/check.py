@@ -45,7 +45,8 @@ def print_check(report: CheckReport) -> None:
         table.add_row(result.name, _HOLDS[result.holds], one_line(result.reason), style=_STYLES[result.holds])
     output.print(table)
     for result in report.broken:
-        if result.example is not None:
+        # A call that failed is its own example, and stands in the reason.
+        if result.example is not None and result.example.call not in result.reason:
             output.print(f"\n{result.name}: {one_line(result.title)}", style="bold", soft_wrap=True)
             output.print(f"  {one_line(result.example.call)}", soft_wrap=True)
             output.print(f"  -> {one_line(result.example.answer)}", soft_wrap=True)

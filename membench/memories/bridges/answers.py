@@ -32,6 +32,8 @@ ANSWERS: Mapping[Call, type[Message]] = {
 }
 _PLAIN: Mapping[Status, Receipt] = {status: Receipt(status) for status in ("stored", "duplicate", "refused")}
 
+MEND = "Mend the memory; docs/own-memory.md has the contract."
+
 Answer = TypeVar("Answer", bound=Message)
 
 
@@ -128,6 +130,8 @@ def _path(loc: Sequence[str | int], value: Any, missing: bool) -> tuple[str | in
 def _said(kind: str, text: str) -> str:
     if kind == "missing":
         return "is missing"
+    if kind == "model_type":
+        return "should be an object"
     if kind == "extra_forbidden":
         return "is no field of the contract"
     return text.removeprefix("Value error, ").replace("Input should", "should").replace("String should", "should")

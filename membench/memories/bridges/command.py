@@ -11,7 +11,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from membench.errors import MemoryCallError, UsageError
-from membench.memories.bridges.answers import Call, Subject
+from membench.memories.bridges.answers import MEND, Call, Subject
 from membench.memories.bridges.messages import VERSION
 from membench.memories.bridges.process import LineProcess, WriteError
 from membench.memories.bridges.remote import RemoteMemory, encoded
@@ -104,7 +104,7 @@ class _Lines:
         if isinstance(answer, str):
             raise self._failed(call, answer)
         if "error" in answer:
-            raise self._failed(call, f"it answered with an error: {answer['error']:.2000}", "Mend the memory.")
+            raise self._failed(call, f"{answer['error']:.2000}", MEND)
         return answer["result"]
 
     def _failed(self, call: Call, fault: str, remedy: str = _MEND) -> MemoryCallError:

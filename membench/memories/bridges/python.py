@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from membench.embedding.embedder import Embedder
 from membench.errors import MembenchError, UsageError
 from membench.memories.bridges import serve
-from membench.memories.bridges.answers import Call, Subject
+from membench.memories.bridges.answers import MEND, Call, Subject
 from membench.memories.bridges.deadline import Deadline, OverdueError
 from membench.memories.protocol import Description, Hit, Receipt, Unit
 
@@ -24,33 +24,37 @@ def python_memory(
 
     ``embedder`` goes to a factory with a parameter of that name. ``timeout`` in seconds bounds every call.
     """
-    subject = Subject(spec)
-    deadline = Deadline(timeout)
-    # What the caller's code prints is no part of what a run prints.
-    with _importable(spec), redirect_stdout(sys.stderr):
-        factory = _factory(spec)
+    with _bridge(spec, timeout) as bridge:
+        factory = _factory(spec, bridge)
         embeds = serve.takes_embedder(factory)
         if embeds and "embedder" in options:
             raise UsageError(f"The memory {spec} is given the run's embedder: embedder is no option of it.")
         more = {"embedder": embedder} if embeds else {}
-        bridge = _Bridge(subject, deadline)
+        with _usable(spec):
+            memory = bridge.call("describe", lambda: serve.build(factory, dict(options), **more), "its factory")
+        yield PythonMemory(bridge, memory, embeds and embedder is not None)
+
+
+def takes_embedder(spec: str, timeout: float) -> bool:
+    """Whether the factory ``spec`` wants the run's embedder. Raises as `python_memory` does."""
+    with _bridge(spec, timeout) as bridge:
+        return serve.takes_embedder(_factory(spec, bridge))
+
+
+@contextmanager
+def _bridge(spec: str, timeout: float) -> Iterator["_Bridge"]:
+    deadline = Deadline(timeout)
+    # What the caller's code prints is no part of what a run prints.
+    with _importable(spec), redirect_stdout(sys.stderr):
         try:
-            with _usable(spec):
-                memory = bridge.call("describe", lambda: serve.build(factory, dict(options), **more), "its factory")
-            yield PythonMemory(bridge, memory, embeds)
+            yield _Bridge(Subject(spec), deadline)
         finally:
             deadline.close()
 
 
-def takes_embedder(spec: str) -> bool:
-    """Whether the factory ``spec`` wants the run's embedder. Raises UsageError where there is no such factory."""
-    with _importable(spec), redirect_stdout(sys.stderr):
-        return serve.takes_embedder(_factory(spec))
-
-
-def _factory(spec: str) -> Callable[..., Any]:
+def _factory(spec: str, bridge: "_Bridge") -> Callable[..., Any]:
     with _usable(spec):
-        return serve.find_factory(spec)
+        return bridge.call("describe", lambda: serve.find_factory(spec), "importing it")
 
 
 @contextmanager
@@ -94,9 +98,7 @@ class _Bridge:
             raise
         except (Exception, SystemExit) as error:
             within = f"{place}: " if place else ""
-            raise self.subject.failed(
-                call, within + serve.cause(error), "Mend the memory; docs/own-memory.md has the contract."
-            ) from error
+            raise self.subject.failed(call, within + serve.cause(error), MEND) from error
 
 
 class PythonMemory:
@@ -118,7 +120,7 @@ class PythonMemory:
         try:
             return PythonStore(self._bridge, serve.complete(store, "write", "search", "close"))
         except serve.Unusable as error:
-            raise self._bridge.subject.failed("open", str(error), "The contract is in docs/own-memory.md.") from error
+            raise self._bridge.subject.failed("open", str(error), MEND) from error
 
 
 class PythonStore:

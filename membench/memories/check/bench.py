@@ -1,6 +1,5 @@
 """Calls to the memory that is checked: what goes wrong in one is a broken rule with its message."""
 
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -10,6 +9,7 @@ from itertools import count
 from typing import Any, Literal, TypeVar
 
 from membench.errors import MembenchError, UsageError
+from membench.memories.check.hits import name_of, place_of, printable, quoted, shown_search
 from membench.memories.check.report import Example
 from membench.memories.check.surroundings import Surroundings
 from membench.memories.protocol import Description, Hit, Memory, Receipt, Store, Unit
@@ -20,8 +20,6 @@ Kind = Literal["python", "command", "http"]
 LIMIT = 20
 _STATUSES = ("stored", "duplicate", "refused")
 _PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5)
-_SHOWN_CHARS = 60
-_SHOWN_HITS = 5
 
 Answer = TypeVar("Answer")
 
@@ -60,9 +58,9 @@ class Written:
 class Bench:
     """A memory, and what is known of it so far.
 
-    ``patience``: seconds that a stored unit is waited for. ``timeout``: seconds that searches asked at a time may take
-    together. ``settling``: seconds after a write in which this memory, which is late, may still bring its units to
-    light; a rule of its own says so, and the others wait. ``seconds_lost`` adds up calls that failed.
+    ``patience``: seconds that a stored unit is waited for. ``timeout``: seconds that searches asked at a time may go
+    without an answer. ``settling``: seconds after a write in which this memory, which is late, may still bring its
+    units to light; a rule of its own says so, and the others wait. ``seconds_lost`` adds up calls that failed.
     """
 
     memory: Memory
@@ -159,6 +157,15 @@ class Pool:
             self.wait_for([one for one in self.standing() if one in new and one.unit.text.strip()], self.bench.settling)
         return new
 
+    def fill(
+        self, texts: Sequence[str], *, times: Sequence[datetime] = (), numbers: Sequence[int] = ()
+    ) -> list[Written]:
+        """As `write`. Raises NotJudged where nothing of it was stored."""
+        written = self.write(texts, times=times, numbers=numbers)
+        if not any(one.stored for one in written):
+            raise NotJudged(f"It stored none of {len(texts)} texts.")
+        return written
+
     def search(self, query: str, limit: int = LIMIT, as_of: datetime | None = None) -> list[Hit]:
         """The hits. Raises Broken where the call fails or gives something else."""
         shown = shown_search(query, limit, as_of)
@@ -219,51 +226,3 @@ class Pool:
     def _visible(self, one: Written) -> bool:
         # Ranked low is another thing than not there.
         return self.look_for(one)[0] is not None or self.look_for(one, limit=len(self.written))[0] is not None
-
-
-def name_of(hit: Hit) -> str | None:
-    """The id of a hit or, without one, its text."""
-    return hit.text if hit.unit is None else hit.unit
-
-
-def names_of(hits: Sequence[Hit]) -> list[str | None]:
-    """The ids, or texts, of a list."""
-    return [name_of(hit) for hit in hits]
-
-
-def place_of(unit: Unit, hits: Sequence[Hit]) -> int | None:
-    """The 1-based place of ``unit`` among ``hits``, by its id or, from a memory without ids, by its text."""
-    return next((place for place, hit in enumerate(hits, start=1) if is_of(hit, unit)), None)
-
-
-def is_of(hit: Hit, unit: Unit) -> bool:
-    """Whether ``hit`` is of ``unit``. A store may strip its texts."""
-    if hit.unit is not None:
-        return hit.unit == unit.id
-    return hit.text is not None and hit.text.strip() == unit.text.strip()
-
-
-def printable(text: str) -> str:
-    """``text`` with an escape for what UTF-8 cannot write."""
-    return text.encode(errors="backslashreplace").decode()
-
-
-def quoted(text: str) -> str:
-    """The beginning of ``text`` in quotes."""
-    if len(text) <= _SHOWN_CHARS:
-        return json.dumps(text, ensure_ascii=False)
-    return f"{json.dumps(text[:_SHOWN_CHARS], ensure_ascii=False)}... ({len(text):,} characters)"
-
-
-def shown_search(query: str, limit: int, as_of: datetime | None = None) -> str:
-    """A search as an example shows it."""
-    date = "" if as_of is None else f", as_of={as_of.isoformat()}"
-    return f"search({quoted(query)}, limit={limit}{date})"
-
-
-def shown_hits(hits: Sequence[Hit]) -> str:
-    """An answer as an example shows it."""
-    if not hits:
-        return "no hit"
-    first = ", ".join(f"{quoted(name_of(hit) or '')} {hit.score}" for hit in hits[:_SHOWN_HITS])
-    return f"{len(hits)} {'hit' if len(hits) == 1 else 'hits'}: {first}{', ...' if len(hits) > _SHOWN_HITS else ''}"

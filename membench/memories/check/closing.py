@@ -1,6 +1,7 @@
 """The rules `errors` and `close`: a closed pool is gone, with everything in it."""
 
-from membench.memories.check.bench import LIMIT, Bench, Broken, NotJudged, Pool, shown_hits, shown_search
+from membench.memories.check.bench import LIMIT, Bench, Broken, NotJudged, Pool, Written
+from membench.memories.check.hits import shown_hits, shown_search
 from membench.memories.check.texts import FEW, SENTENCES
 from membench.memories.protocol import Hit
 
@@ -15,7 +16,7 @@ def errors(bench: Bench) -> str:
     otherwise answer every query with nothing.
     """
     with bench.pool() as pool:
-        pool.write(FEW[:3])
+        pool.fill(FEW[:3])
         try:
             pool.close()
         except Broken as failure:
@@ -58,14 +59,14 @@ def close(bench: Bench) -> str:
     _used(bench, bench.new_name())
     before = bench.surroundings.now()
     name = bench.new_name()
-    _used(bench, name)
+    written = _used(bench, name)
     if left := bench.surroundings.left_since(before):
         raise Broken(
             f"A pool was closed and left behind: {', '.join(left[:5])}.",
             "open, write, search, close",
             ", ".join(left[:20]),
         )
-    _refuse_remains(bench, name)
+    _refuse_remains(bench, name, written)
     if bench.close_failure is not None:
         raise bench.close_failure
     watched = bench.surroundings.watched
@@ -73,25 +74,25 @@ def close(bench: Bench) -> str:
     return f"Opened again by its name, a closed pool held nothing of what was written to it.{around}"
 
 
-def _used(bench: Bench, name: str) -> None:
+def _used(bench: Bench, name: str) -> list[Written]:
     with bench.pool(name) as pool:
-        pool.write(FEW)
+        pool.fill(FEW)
         for text in FEW[:3]:
             pool.search(text)
         pool.close()
+    return pool.written
 
 
-def _refuse_remains(bench: Bench, name: str) -> None:
+def _refuse_remains(bench: Bench, name: str, before: list[Written]) -> None:
     with bench.pool(name) as again:
         # An empty store is another rule's affair.
-        again.write((_WRITTEN_AFTER,), numbers=(900,))
-        ids = {one.unit.id for one in again.written}
+        again.fill((_WRITTEN_AFTER,), numbers=(len(before) + 1,))
+        ids = {one.unit.id for one in before}
         for text in FEW:
             hits = again.search(text)
-            for hit in hits:
-                if hit.unit not in ids if hit.unit is not None else (hit.text or "").strip() in FEW:
-                    raise Broken(
-                        "A closed pool that was opened again by its name still gave what was written before.",
-                        f"close {name}; open {name}; {shown_search(text, LIMIT)}",
-                        shown_hits(hits),
-                    )
+            if any(hit.unit in ids if hit.unit is not None else (hit.text or "").strip() in FEW for hit in hits):
+                raise Broken(
+                    "A closed pool that was opened again by its name still gave what was written before.",
+                    f"close {name}; open {name}; {shown_search(text, LIMIT)}",
+                    shown_hits(hits),
+                )

@@ -2,7 +2,8 @@
 
 from datetime import datetime, timedelta
 
-from membench.memories.check.bench import LIMIT, Bench, Broken, NotJudged, shown_hits, shown_search
+from membench.memories.check.bench import LIMIT, Bench, Broken, NotJudged
+from membench.memories.check.hits import shown_hits, shown_search
 from membench.memories.check.repeating import differ
 from membench.memories.check.texts import FEW
 
@@ -19,8 +20,8 @@ def as_of(bench: Bench) -> str:
         raise NotJudged("It does not describe itself.")
     changed: tuple[str, str] | None = None
     with bench.pool() as pool:
-        pool.write(FEW, times=[_FIRST + place * _APART for place in range(len(FEW))])
-        for query in FEW:
+        pool.fill(FEW, times=[_FIRST + place * _APART for place in range(len(FEW))])
+        for query in FEW[::2]:
             early, late = pool.search(query, as_of=_EARLY), pool.search(query, as_of=_LATE)
             if differ(early, pool.search(query, as_of=_EARLY)) or differ(late, pool.search(query, as_of=_LATE)):
                 raise NotJudged("Its searches do not repeat: see the rule `repeatable`.")

@@ -1,6 +1,7 @@
 """The rule `isolated`: what is written to one pool is never found in another."""
 
-from membench.memories.check.bench import LIMIT, Bench, Broken, Pool, shown_hits, shown_search
+from membench.memories.check.bench import LIMIT, Bench, Broken, Pool
+from membench.memories.check.hits import shown_hits, shown_search
 from membench.memories.check.texts import SENTENCES
 
 _SHARED = SENTENCES[12]
@@ -10,8 +11,8 @@ def isolated(bench: Bench) -> str:
     """Two pools are open at a time, with different texts and one that is the same. Closing one leaves the other."""
     with bench.pool() as other:
         with bench.pool() as one:
-            one.write((*SENTENCES[:5], _SHARED))
-            other.write((*SENTENCES[5:10], _SHARED))
+            one.fill((*SENTENCES[:5], _SHARED))
+            other.fill((*SENTENCES[5:10], _SHARED))
             _compare(one, other)
             # Searches in between may have built an index.
             one.write(SENTENCES[10:12])

@@ -2,7 +2,8 @@
 
 from collections import Counter
 
-from membench.memories.check.bench import Bench, Broken, NotJudged, Pool, name_of, quoted, shown_hits, shown_search
+from membench.memories.check.bench import Bench, Broken, NotJudged, Pool
+from membench.memories.check.hits import name_of, quoted, shown_hits, shown_search
 from membench.memories.check.texts import FEW, mixed_queries
 from membench.memories.protocol import Hit
 
@@ -14,7 +15,7 @@ def ids(bench: Bench) -> str:
     """Ids, or texts from a memory without them, come back as they were written, and no unit twice in one list."""
     named = 0
     with bench.pool() as pool:
-        pool.write(FEW, numbers=_NUMBERS)
+        pool.fill(FEW, numbers=_NUMBERS)
         for query in (*FEW, *list(mixed_queries())[: len(FEW)]):
             hits = pool.search(query)
             named += len(hits)

@@ -4,7 +4,10 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
-from membench.memories.check.bench import Bench, Broken, NotJudged, name_of, place_of, quoted, shown_hits, shown_search
+import numpy as np
+
+from membench.memories.check.bench import Bench, Broken, NotJudged
+from membench.memories.check.hits import name_of, place_of, quoted, shown_hits, shown_search
 from membench.memories.check.texts import FEW, SENTENCES, mixed_queries
 from membench.memories.protocol import Hit
 
@@ -14,7 +17,8 @@ _LIMITS = (1, 3, 20, 1000)
 def limit(bench: Bench) -> str:
     """No more hits than were asked for, and one where one is asked for and there are some."""
     with bench.pool() as pool:
-        pool.write(SENTENCES)
+        pool.fill(SENTENCES)
+        answered = False
         for query in (SENTENCES[4], *list(mixed_queries())[:2]):
             counts = []
             for wanted in _LIMITS:
@@ -26,30 +30,37 @@ def limit(bench: Bench) -> str:
                         shown_search(query, wanted),
                         shown_hits(hits),
                     )
+            answered = answered or any(counts)
             if any(counts) and not counts[0]:
                 told = ", ".join(f"{found} for {wanted}" for wanted, found in zip(_LIMITS, counts, strict=True))
                 raise Broken("A search for one hit gave none, where there are some.", shown_search(query, 1), told)
+    if not answered:
+        raise NotJudged("No search gave a hit.")
     return f"Searches for {', '.join(map(str, _LIMITS))} hits gave no more than that."
 
 
 def scores(bench: Bench) -> str:
-    """Finite numbers that never rise from one hit to the next."""
+    """Finite numbers that never rise from one hit to the next, where there is nothing to diversify."""
     longest = 0
     with bench.pool() as pool:
-        pool.write(SENTENCES)
-        for query in (*SENTENCES, *mixed_queries()):
+        pool.fill(SENTENCES)
+        for query in mixed_queries():
             hits = pool.search(query)
             longest = max(longest, len(hits))
             if fault := _fault(hits):
                 raise Broken(fault, shown_search(query, 20), shown_hits(hits))
     if longest < 2:
         raise NotJudged("No search gave two hits.")
-    return f"Scores are finite and never rise, in lists of up to {longest} hits."
+    return f"Scores are finite and never rise among texts that share no word, in lists of up to {longest} hits."
 
 
 def _fault(hits: Sequence[Hit]) -> str | None:
     for hit in hits:
-        if isinstance(hit.score, bool) or not isinstance(hit.score, int | float) or not math.isfinite(hit.score):
+        if (
+            isinstance(hit.score, bool)
+            or not isinstance(hit.score, int | float | np.floating)
+            or not math.isfinite(hit.score)
+        ):
             return f"The score {hit.score!r} is no finite number."
     for place, (one, other) in enumerate(pairwise(hits), start=1):
         if other.score > one.score:
@@ -63,7 +74,7 @@ def _fault(hits: Sequence[Hit]) -> str | None:
 def order(bench: Bench) -> str:
     """What is asked makes a difference: texts stand higher for themselves than in any fixed order."""
     with bench.pool() as pool:
-        pool.write(FEW)
+        pool.fill(FEW)
         stored = pool.standing()
         if len(stored) < 3:
             raise NotJudged(f"It stored {len(stored)} of {len(FEW)} sentences: too few to tell one order from another.")

@@ -3,26 +3,18 @@
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Sized
 from contextlib import contextmanager
 
-from membench.memories.check.bench import (
-    LIMIT,
-    Bench,
-    Broken,
-    NotJudged,
-    Pool,
-    names_of,
-    shown_hits,
-    shown_search,
-)
+from membench.memories.check.bench import LIMIT, Bench, Broken, NotJudged, Pool
+from membench.memories.check.hits import names_of, shown_hits, shown_search
 from membench.memories.check.texts import SENTENCES, mixed_queries
 from membench.memories.protocol import Hit
 
-_ROUNDS = 3
-_ONCE_MORE = 4
+_ROUNDS = 2
 _RELATIVE = 1e-3
 _SWITCH_SECONDS = 1e-5
+_LOOK = 0.1
 
 
 def differ(one: Sequence[Hit], other: Sequence[Hit]) -> bool:
@@ -36,7 +28,7 @@ def repeatable(bench: Bench) -> str:
     """Asked again at once, and after other searches."""
     queries = list(mixed_queries())[:6]
     with bench.pool() as pool:
-        pool.write(SENTENCES)
+        pool.fill(SENTENCES)
         first = [pool.search(query) for query in queries]
         if not any(first):
             raise NotJudged("No search gave a hit.")
@@ -59,9 +51,9 @@ def concurrent(bench: Bench) -> str:
     number = bench.description.concurrency
     if number == 1:
         raise NotJudged("It says that it takes one search at a time.")
-    queries = [*SENTENCES, *mixed_queries()]
+    queries = [query for _ in range(0, 2 * number, len(SENTENCES)) for query in mixed_queries()]
     with bench.pool() as pool:
-        pool.write(SENTENCES)
+        pool.fill(SENTENCES)
         alone = [pool.search(query) for query in queries]
         if [names_of(hits) for hits in alone] != [names_of(pool.search(query)) for query in queries]:
             raise NotJudged("Its searches do not repeat: see the rule `repeatable`.")
@@ -99,19 +91,28 @@ def _together(pool: Pool, queries: Sequence[str], number: int) -> list[list[Hit]
     with _often_switched():
         for thread in threads:
             thread.start()
-        deadline = time.monotonic() + pool.bench.timeout
-        for thread in threads:
-            thread.join(max(0.0, deadline - time.monotonic()))
+        _wait(threads, answers, pool.bench.timeout)
     if failures:
         raise failures[0]
     if any(thread.is_alive() for thread in threads):
         pool.bench.seconds_lost += pool.bench.timeout
         raise Broken(
-            f"With {number} searches at a time, they did not end within {pool.bench.timeout:g} s.",
+            f"With {number} searches at a time, there was no answer for {pool.bench.timeout:g} s.",
             f"{len(queries)} searches, {number} at a time",
             f"{len(answers)} answers",
         )
     return [answers[place] for place in range(len(queries))]
+
+
+def _wait(threads: Sequence[threading.Thread], answers: Sized, seconds: float) -> None:
+    """Until all threads have ended, or there was no new answer for so long."""
+    answered, deadline = -1, 0.0
+    while any(thread.is_alive() for thread in threads):
+        if len(answers) > answered:
+            answered, deadline = len(answers), time.monotonic() + seconds
+        elif time.monotonic() > deadline:
+            return
+        max(threads, key=threading.Thread.is_alive).join(_LOOK)
 
 
 @contextmanager

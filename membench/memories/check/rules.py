@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from membench.errors import MembenchError
 from membench.memories.check import closing, dates, identity, isolation, naming, ranking, receipts, repeating, unusual
-from membench.memories.check.bench import Bench, Broken, NotJudged, printable
+from membench.memories.check.bench import Bench, Broken, NotJudged
+from membench.memories.check.hits import printable
 from membench.memories.check.report import Example, Result
-from membench.memories.protocol import Memory
 from membench.memories.check.storing import Storing, fresh
+from membench.memories.protocol import Memory
 
 _MOST_SECONDS_LOST = 150.0
 

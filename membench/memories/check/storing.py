@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
-from membench.memories.check.bench import LIMIT, Bench, Broken, NotJudged, Written, quoted, shown_hits, shown_search
+from membench.memories.check.bench import LIMIT, Bench, Broken, NotJudged, Written
+from membench.memories.check.hits import quoted, shown_hits, shown_search
 from membench.memories.check.texts import FEW, many
 
-UNITS = 300
+UNITS = 260
 UNITS_A_WRITE = 256
 """As in a run."""
 

@@ -75,6 +75,7 @@ def mixed_queries() -> Iterator[str]:
 def unusual() -> dict[str, tuple[str, str]]:
     """By what is unusual in it: a text, and a query that finds it."""
     texts = {
+        "nothing but blanks": " \t\n ",
         "composed accents": unicodedata.normalize("NFC", "Zoë reçut une crème brûlée à l'hôtel près de Besançon"),
         "decomposed accents": unicodedata.normalize("NFD", "José pidió jamón ibérico según la tradición española"),
         "emoji": "Party at the beach \U0001f389\U0001f3d6\ufe0f with \U0001f469\u200d\U0001f469\u200d\U0001f467",
