@@ -50,7 +50,7 @@ def compare(
         return _refused(baseline, candidate, why, cut_off)
     headline = Headline(metric="recall_all", cut_off=_headline(cut_off, cut_offs))
     result = compared(baseline, candidate)
-    decision = judged(result.metrics, headline)
+    decision = judged(result.metrics, result.set_aside, headline)
     return Comparison(
         schema=SCHEMA,
         verdict=decision.verdict,

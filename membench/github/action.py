@@ -122,6 +122,8 @@ def _unclean(measurements: list[Measurement]) -> Iterator[str]:
     for one in measurements:
         for reason in one.reasons:
             yield f"{one.arm.name} is not clean and cannot become a baseline: {reason}."
+        if one.memory.noisy:
+            yield f"{one.arm.name} cannot become a baseline: asked the same again, the memory gave another list."
 
 
 def _told(arm: Comparison) -> str:

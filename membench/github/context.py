@@ -25,6 +25,7 @@ class Context:
     output: Path | None
     summary: Path | None
     from_fork: bool
+    commit: str | None
 
     @property
     def web_url(self) -> str:
@@ -49,6 +50,7 @@ def read_context(environment: Mapping[str, str]) -> Context:
         output=_path(environment, "GITHUB_OUTPUT"),
         summary=_path(environment, "GITHUB_STEP_SUMMARY"),
         from_fork=_is_fork(_event(environment)),
+        commit=environment.get("GITHUB_SHA") or None,
     )
 
 

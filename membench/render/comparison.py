@@ -90,6 +90,8 @@ def _stem(comparison: Comparison, measurement: Measurement | None) -> str:
 def _file(comparison: Comparison, measurement: Measurement | None, first: bool) -> str:
     if measurement is not None and measurement.status != "clean":
         return "not proposed: the measurement is not clean"
+    if measurement is not None and measurement.memory.noisy:
+        return "not proposed: the memory is noisy"
     if comparison.identical:
         return "as it was"
     return "new" if first else "replaced"

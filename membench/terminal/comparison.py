@@ -57,7 +57,7 @@ def _headline(row: HeadlineRow) -> str:
     change = signed(row.delta) if not row.in_queries else f"{signed(row.delta)}, {signed_queries(row.in_queries)}"
     return (
         f"{name}: {figure(row.baseline)} -> {figure(row.candidate)} ({change}) over {over}"
-        f"; {row.gained or 0:,} gained, {row.lost or 0:,} lost{'; not judged' if row.both is not None else ''}"
+        f"; {row.gained or 0:,} gained, {row.lost or 0:,} lost"
     )
 
 

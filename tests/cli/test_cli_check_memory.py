@@ -26,6 +26,8 @@ MEMORY = dedent('''
         def search(self, query, limit, as_of):
             if self.flaw == "empty" and not query:
                 raise ValueError("no query")
+            if self.flaw == "exit" and not query:
+                raise SystemExit(0)
             asked = set(query.split())
             scored = [(unit.id, len(asked & set(unit.text.split()))) for unit in self.units]
             ranked = sorted(scored, key=lambda hit: -hit[1])
@@ -109,6 +111,7 @@ CHECKED = {
     "a good module": (("my_memory:Memory", OPTION, "concurrency=3"), 0, [], []),
     "a file without a limit": (("./my_memory.py:Memory", OPTION, "flaw=limit"), 1, ["limit"], ["concurrent"]),
     "a file that fails": (("my_memory.py:Memory", OPTION, "flaw=empty"), 1, ["queries"], ["concurrent"]),
+    "a file that exits": (("my_memory.py:Memory", OPTION, "flaw=exit"), 1, ["queries"], ["concurrent"]),
     "a good command": ((LINES,), 0, [], ["concurrent"]),
     "a command without a limit": ((LINES, OPTION, "flaw=limit"), 1, ["limit"], ["concurrent"]),
     "a command that forgets its pools": ((LINES, OPTION, "flaw=restart"), 1, ["errors"], ["concurrent"]),

@@ -60,7 +60,8 @@ def test_one_query_that_brings_back_less_sets_its_cut_offs_aside_and_no_other(cl
     assert comparison.metrics.turn is not None
     assert "5" in comparison.metrics.turn.recall_all
     assert "1 count in the baseline alone, 0 in the candidate alone" in comparison.set_aside[0].reason
-    assert "session level set aside" in comparison.rule
+    assert "is over other queries at session level (1 no longer count" in comparison.rule
+    assert comparison.verdict == "regressed"
 
 
 def test_what_one_side_observed_alone_has_no_pair(clean):

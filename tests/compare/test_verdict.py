@@ -1,7 +1,5 @@
 """One word for a comparison: from the signs at both levels, and never `unchanged` for a difference."""
 
-import itertools
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,61 +8,92 @@ from remeasured import with_ranks
 from membench.compare.compare import compare, run_comparison
 from membench.compare.verdict import judged
 from membench.errors import UsageError
-from membench.reports.comparison import Delta, Headline, LevelDeltas, MetricDeltas
+from membench.reports.comparison import Delta, Headline, LevelDeltas, MetricDeltas, SetAside
 from membench.reports.loading import OtherSchema
 
 HEADLINE = Headline(metric="recall_all", cut_off=5)
 TINY = 1e-12
 OTHER = OtherSchema("membench.measurement/2", "newer")
 
-# By the sign at session level and at turn level; None is a level that is set aside.
+# By what session and turn level say: the sign of a delta over equal queries; None where no query counts; or, set aside,
+# how many queries no longer count, how many newly do, and the sign over those that both observed.
+RISES, FALLS, EQUAL, NOTHING = 1, -1, 0, None
 TABLE = {
-    (1, 1): "improved",
-    (1, 0): "improved",
-    (0, 1): "improved",
-    (-1, -1): "regressed",
-    (-1, 0): "regressed",
-    (0, -1): "regressed",
-    (1, -1): "mixed",
-    (-1, 1): "mixed",
-    (0, 0): "unchanged",
-    (None, 1): "improved",
-    (None, 0): "unchanged",
-    (None, -1): "regressed",
-    (1, None): "improved",
-    (0, None): "unchanged",
-    (-1, None): "regressed",
-    (None, None): "not comparable",
+    (RISES, RISES): "improved",
+    (RISES, EQUAL): "improved",
+    (FALLS, FALLS): "regressed",
+    (EQUAL, FALLS): "regressed",
+    (RISES, FALLS): "mixed",
+    (EQUAL, EQUAL): "unchanged",
+    (NOTHING, RISES): "improved",
+    (NOTHING, EQUAL): "unchanged",
+    (NOTHING, FALLS): "regressed",
+    (NOTHING, NOTHING): "not comparable",
+    # A memory that brings back less has not improved, whatever the figures over the rest say.
+    ((60, 0, RISES), RISES): "mixed",
+    ((60, 0, RISES), EQUAL): "mixed",
+    ((60, 0, EQUAL), EQUAL): "regressed",
+    ((60, 0, EQUAL), NOTHING): "regressed",
+    ((60, 0, NOTHING), RISES): "mixed",
+    ((60, 0, FALLS), FALLS): "regressed",
+    ((0, 3, EQUAL), EQUAL): "improved",
+    ((0, 3, FALLS), EQUAL): "mixed",
+    ((0, 3, RISES), RISES): "improved",
+    ((60, 3, EQUAL), EQUAL): "mixed",
 }
 
 
-def level(sign: int | None, size: float) -> LevelDeltas:
-    delta = Delta(baseline=0.5, candidate=0.5, delta=(sign or 0) * size, queries=9, population="p")
-    return LevelDeltas(
-        recall_all={} if sign is None else {"5": delta}, recall_any={}, recall_micro={}, ndcg={}, mrr=None
-    )
+def delta_of(sign: int, size: float) -> Delta:
+    return Delta(baseline=0.5, candidate=0.5, delta=sign * size, queries=9, population="p")
 
 
-def test_the_table_is_whole():
-    assert set(TABLE) == set(itertools.product((1, 0, -1, None), repeat=2))
+def level(says, size: float) -> LevelDeltas:
+    row = {"5": delta_of(says, size)} if isinstance(says, int) else {}
+    return LevelDeltas(recall_all=row, recall_any={}, recall_micro={}, ndcg={}, mrr=None)
+
+
+def aside(name, says, size: float) -> list[SetAside]:
+    if not isinstance(says, tuple):
+        return []
+    gone, new, sign = says
+    both = 0 if sign is None else 9
+    return [
+        SetAside(
+            level=name,
+            cut_off=5,
+            reason="other queries",
+            baseline_queries=both + gone,
+            candidate_queries=both + new,
+            both=both,
+            paired={} if sign is None else {"recall_all": delta_of(sign, size)},
+        )
+    ]
 
 
 @pytest.mark.parametrize("size", [0.1, TINY])
-@pytest.mark.parametrize("signs", TABLE)
-def test_the_signs_make_the_verdict_and_the_rule_names_them(signs, size):
-    found = judged(MetricDeltas(session=level(signs[0], size), turn=level(signs[1], size)), HEADLINE)
-    assert found.verdict == TABLE[signs]
-    for name, sign in zip(("session", "turn"), signs, strict=True):
-        words = {1: f"rose at {name} level", -1: f"fell at {name} level", 0: "exactly equal at", None: "set aside"}
-        assert words[sign] in found.rule
-        assert name in found.rule
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("says", TABLE)
+def test_the_levels_make_the_verdict_and_the_rule_names_them(says, turned, size):
+    session, turn = reversed(says) if turned else says
+    metrics = MetricDeltas(session=level(session, size), turn=level(turn, size))
+    found = judged(metrics, [*aside("session", session, size), *aside("turn", turn, size)], HEADLINE)
+    assert found.verdict == TABLE[says]
+    words = {RISES: "rose at ", FALLS: "fell at ", EQUAL: "is exactly equal at "}
+    for name, one in (("session", session), ("turn", turn)):
+        if isinstance(one, tuple):
+            assert f"is over other queries at {name} level" in found.rule
+            assert ("60 no longer count" in found.rule) == (one[0] == 60)
+            assert ("3 newly count" in found.rule) == (one[1] == 3)
+        elif one is not NOTHING:
+            assert words[one] in found.rule
+            assert name in found.rule
 
 
 @pytest.mark.parametrize(
     ("sign", "verdict"), [(1, "improved"), (0, "unchanged"), (-1, "regressed"), (None, "not comparable")]
 )
 def test_without_a_turn_level_the_session_level_decides(sign, verdict):
-    found = judged(MetricDeltas(session=level(sign, 0.1), turn=None), HEADLINE)
+    found = judged(MetricDeltas(session=level(sign, 0.1), turn=None), [], HEADLINE)
     assert found.verdict == verdict
     assert "turn" not in found.rule
 
@@ -125,12 +154,16 @@ WORDS = ["improved", "regressed", "unchanged", "mixed", "not comparable"]
 
 
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=6))
-def test_a_run_goes_where_all_of_its_arms_that_moved_go(words):
+def test_a_run_goes_where_all_of_its_arms_that_moved_go_and_nothing_unknown_is_good(words):
     one = compare(None, OTHER)
     run = run_comparison([one.model_copy(update={"verdict": word}) for word in words])
-    moved = set(words) - {"unchanged", "not comparable"}
-    if moved:
-        assert run.verdict == (moved.pop() if len(moved) == 1 else "mixed")
+    given = set(words)
+    if "mixed" in given or {"improved", "regressed"} <= given:
+        assert run.verdict == "mixed"
+    elif "regressed" in given:
+        assert run.verdict == "regressed"
+    elif "not comparable" in given:
+        assert run.verdict == "not comparable"
     else:
-        assert run.verdict == ("unchanged" if "unchanged" in words else "not comparable")
+        assert run.verdict == ("improved" if "improved" in given else "unchanged")
     assert all(f"{words.count(word)} {word}" in run.rule for word in words)

@@ -5,26 +5,26 @@ import pytest
 from membench.github.proposal.decision import Step, decide
 from membench.github.proposal.situation import Proposal, PullRequest, Situation, blob_id
 
-A, B = "baselines/a.json", "baselines/b.json"
+A, B, C = "baselines/a.json", "baselines/b.json", "baselines/c.json"
 OLD, NEW, OTHER = b"old", b"new", b"other"
 
 
 def blobs(a, b=OLD):
-    return {path: None if data is None else blob_id(data) for path, data in ((A, a), (B, b))}
+    return {path: blob_id(data) for path, data in ((A, a), (B, b)) if data is not None}
 
 
 def pull(number=7, *, is_open=False, merged=False, emptied=False, head="tip"):
     return PullRequest(number, f"https://example.test/{number}", is_open, merged, emptied, head)
 
 
-def situation(base=OLD, tip=None, branch=None, pulls=(), rejected=None):
+def situation(base=OLD, tip=None, branch=None, pulls=(), declined=None, others=()):
     return Situation(
         base_tip="base",
         base=blobs(base),
         tip=tip,
-        branch=blobs(branch, OLD if branch else None) if tip else blobs(None, None),
+        branch=blobs(branch, OLD if branch else None) | dict.fromkeys(others, "other") if tip else {},
         pulls=tuple(pulls),
-        rejected=None if rejected is None else blobs(rejected),
+        declined={} if declined is None else {(A, blob_id(declined)): 7},
     )
 
 
@@ -49,10 +49,21 @@ UNCHANGED = Proposal({}, frozenset({A, B}))
         (situation(tip="tip", branch=NEW, pulls=[pull(is_open=True)]), CHANGED, Step.NOTHING, 7),
         (situation(tip="tip", branch=OTHER, pulls=[pull(is_open=True)]), CHANGED, Step.UPDATE, 7),
         # A person has said no to exactly this, or to something else.
-        (situation(tip="tip", branch=NEW, pulls=[pull()], rejected=NEW), CHANGED, Step.NOTHING, 7),
-        (situation(tip=None, pulls=[pull()], rejected=NEW), CHANGED, Step.NOTHING, 7),
-        (situation(tip="tip", branch=OTHER, pulls=[pull()], rejected=OTHER), CHANGED, Step.BEGIN, None),
-        (situation(tip=None, pulls=[pull()], rejected=OTHER), CHANGED, Step.BEGIN, None),
+        (situation(tip="tip", branch=NEW, pulls=[pull()], declined=NEW), CHANGED, Step.NOTHING, 7),
+        (situation(tip=None, pulls=[pull()], declined=NEW), CHANGED, Step.NOTHING, 7),
+        (situation(tip="tip", branch=OTHER, pulls=[pull()], declined=OTHER), CHANGED, Step.BEGIN, None),
+        (situation(tip=None, pulls=[pull()], declined=OTHER), CHANGED, Step.BEGIN, None),
+        (
+            situation(tip="more", branch=OTHER, pulls=[pull(9, is_open=True), pull()], declined=NEW),
+            CHANGED,
+            Step.CLOSE,
+            9,
+        ),
+        # Another run shares the branch, and what it has proposed is none of ours.
+        (situation(tip="tip", branch=OLD, others=[C], pulls=[pull(is_open=True)]), UNCHANGED, Step.NOTHING, 7),
+        (situation(tip="tip", branch=NEW, others=[C], pulls=[pull(is_open=True)]), UNCHANGED, Step.UPDATE, 7),
+        (situation(tip="tip", branch=OLD, others=[C], pulls=[pull(is_open=True)]), CHANGED, Step.UPDATE, 7),
+        (situation(tip="tip", branch=NEW, others=[C], pulls=[pull(is_open=True)]), CHANGED, Step.NOTHING, 7),
         # membench itself had closed it: nobody has said no.
         (situation(tip="tip", branch=NEW, pulls=[pull(emptied=True)]), CHANGED, Step.BEGIN, None),
         # Merged, and the branch left behind or deleted.
@@ -71,16 +82,30 @@ def test_the_step(standing, proposal, step, number):
     assert decision.why.endswith(".")
 
 
-def test_the_last_word_of_a_person_counts_beyond_one_that_membench_closed():
-    pulls = [pull(9, emptied=True, head="later"), pull(8), pull(3, merged=True, head="long ago")]
-    standing = situation(tip="later", branch=OTHER, pulls=pulls, rejected=NEW)
-    assert decide(standing, CHANGED).number == 8
+def test_what_was_declined_stays_out_and_the_rest_is_proposed():
+    decision = decide(situation(declined=NEW), Proposal({A: NEW, B: NEW}, frozenset()))
+    assert decision.step is Step.BEGIN
+    assert (decision.proposed, decision.desired) == ({B}, blobs(OLD, NEW))
+    assert f"{A} was declined in pull request 7" in decision.why
 
 
 def test_an_arm_that_is_as_accepted_again_goes_back_on_the_branch_too():
-    standing = Situation("base", blobs(OLD), "tip", blobs(NEW, NEW), (pull(is_open=True),), None)
-    assert decide(standing, Proposal({A: NEW}, frozenset({B}))).step is Step.UPDATE
-    assert Proposal({A: NEW}, frozenset({B})).desired(standing.base) == blobs(NEW, OLD)
+    standing = Situation("base", blobs(OLD), "tip", blobs(NEW, NEW), (pull(is_open=True),), {})
+    decision = decide(standing, Proposal({A: NEW}, frozenset({B})))
+    assert decision.step is Step.UPDATE
+    assert decision.desired == blobs(NEW, OLD)
+
+
+def test_a_first_baseline_that_is_taken_back_leaves_no_file():
+    standing = Situation("base", blobs(None), "tip", blobs(NEW), (pull(is_open=True),), {(A, blob_id(OTHER)): 3})
+    decision = decide(standing, Proposal({A: OTHER}, frozenset({B})))
+    assert (decision.step, decision.desired[A]) == (Step.CLOSE, None)
+
+
+def test_what_other_runs_have_on_the_branch_is_named():
+    standing = situation(tip="tip", branch=OLD, others=[C], pulls=[pull(is_open=True)])
+    assert decide(standing, CHANGED).others == (C,)
+    assert decide(situation(), CHANGED).others == ()
 
 
 def test_a_file_has_the_id_that_git_gives_it():

@@ -4,8 +4,8 @@ import pytest
 from nights import HURRIED
 
 from membench.github.proposal import repository
-from membench.github.proposal.propose import Wanted, propose
-from membench.github.proposal.repository import EMPTIED, GithubError, Repository
+from membench.github.proposal.propose import Wanted, Words, propose
+from membench.github.proposal.repository import EMPTIED, TITLE, GithubError, Repository
 from membench.github.proposal.situation import Proposal
 
 A = "baselines/a.json"
@@ -26,9 +26,7 @@ def run(hub):
             "branch": BRANCH,
             "base": None,
             "ref": "main",
-            "title": "New baselines",
-            "message": "New baselines",
-            "body": "The figures.",
+            "words": lambda paths, others: Words(TITLE, "The figures.", "New baselines"),
             "labels": (),
             "draft": False,
             "web_url": "https://github.test/acme/memory",
@@ -42,7 +40,7 @@ def test_title_body_labels_draft_and_base(hub, run):
     hub.person.create_branch("release/2", "main")
     found = run(labels=("benchmark", "memory"), draft=True, base="release/2", ref="release/2")
     (pull,) = hub.pull_requests
-    assert (pull.title, pull.body, pull.base, pull.draft) == ("New baselines", "The figures.", "release/2", True)
+    assert (pull.title, pull.body, pull.base, pull.draft) == (TITLE, "The figures.", "release/2", True)
     assert set(pull.labels) == {"benchmark", "memory"}
     assert (found.operation, found.pull.number, found.pull.url) == ("created", 1, found.pull.url)
     assert found.pull.url.endswith("/pull/1")
@@ -59,9 +57,50 @@ def test_a_repository_without_drafts_gets_a_pull_request_that_is_none(hub, run):
 def test_an_update_rewrites_the_body_and_leaves_the_title_to_people(hub, run):
     run(labels=("benchmark",))
     hub.person.edit(1, title="My title", labels=[])
-    found = run(Proposal({A: b"newer\n"}, frozenset()), body="Other figures.", labels=("benchmark",))
+    words = lambda paths, others: Words(f"{TITLE}: regressed", "Other figures.", "m")  # noqa: E731
+    found = run(Proposal({A: b"newer\n"}, frozenset()), words=words, labels=("benchmark",))
     (pull,) = hub.pull_requests
     assert (found.operation, pull.title, pull.body, list(pull.labels)) == ("updated", "My title", "Other figures.", [])
+
+
+def test_an_update_tells_the_new_verdict_in_a_title_that_is_ours(hub, run):
+    run()
+    words = lambda paths, others: Words(f"{TITLE}: regressed", "Other figures.", "m")  # noqa: E731
+    run(Proposal({A: b"newer\n"}, frozenset()), words=words)
+    assert hub.pull_requests[0].title == f"{TITLE}: regressed"
+
+
+def test_two_workflows_on_one_branch_leave_each_others_proposals_alone(hub, run):
+    theirs = Proposal({"baselines/b.json": b"theirs\n"}, frozenset())
+    told = []
+
+    def words(paths, others):
+        told.append((sorted(paths), others))
+        return Words(TITLE, "The figures.", "m")
+
+    assert run(theirs, words=words).operation == "created"
+    for _ in range(2):
+        assert run(Proposal({}, frozenset({A}))).operation == "none"
+        assert run(theirs).operation == "none"
+    assert run(words=words).operation == "updated"
+    assert told == [(["baselines/b.json"], ()), ([A], ("baselines/b.json",))]
+    # Ours is mended: it is taken back, and theirs stays.
+    assert run(Proposal({}, frozenset({A}))).operation == "updated"
+    assert (hub.file(BRANCH, A), hub.file(BRANCH, "baselines/b.json")) == (None, b"theirs\n")
+    assert [pull.state for pull in hub.pull_requests] == ["open"]
+    assert run(Proposal({}, frozenset({"baselines/b.json"}))).operation == "closed"
+
+
+def test_what_was_declined_stays_declined_after_another_merge(hub, run):
+    run()
+    hub.person.close(1)
+    both = Proposal({A: b"new\n", "baselines/b.json": b"b\n"}, frozenset())
+    found = run(both)
+    assert (found.operation, hub.file(BRANCH, A)) == ("created", None)
+    assert f"{A} was declined in pull request 1" in found.sentences[0]
+    hub.person.merge(2, method="squash")
+    assert run(both).operation == "none"
+    assert len(hub.pull_requests) == 2
 
 
 def test_a_person_may_reopen_what_membench_has_closed(hub, run):

@@ -166,7 +166,6 @@ def test_a_figure_over_different_queries_says_over_which_it_is(arms, clean):
     both = len(clean.queries) - 1
     for markdown in documents(run_of(arms["aside"])):
         assert f"session recall_all{at(5)}, over the {both} queries that both observed |" in markdown
-        assert ", not judged |" in markdown
         assert f"| the {both} queries that both observed, of {both + 1} and {both} |" in markdown
         assert f"- session {at(5)} of sample." in markdown
 

@@ -1,5 +1,6 @@
 """The baseline pull request from beginning to end: look, decide, do, and look again where somebody was faster."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import quote
@@ -10,24 +11,31 @@ from membench.github.proposal.situation import Proposal, PullRequest, Situation
 
 Operation = Literal["created", "updated", "closed", "none"]
 
-TITLE = "Accept the new membench baselines"
 _ATTEMPTS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What people read: of the pull request, and of the commit."""
+
+    title: str
+    body: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """How to propose. ``base`` None is the repository's default branch; ``folder`` holds the baselines.
 
-    ``web_url`` is the repository's address in a browser; ``ref`` is the branch that was measured.
+    ``web_url`` is the repository's address in a browser; ``ref`` is the branch that was measured. ``words`` is given
+    the paths that are proposed and those that other runs have proposed on the same branch.
     """
 
     folder: str
     branch: str
     base: str | None
     ref: str
-    title: str
-    message: str
-    body: str
+    words: Callable[[frozenset[str], tuple[str, ...]], Words]
     labels: tuple[str, ...]
     draft: bool
     web_url: str
@@ -69,7 +77,7 @@ def _unfit(repository: Repository, base: str, wanted: Wanted) -> str | None:
 
 def _settled(repository: Repository, proposal: Proposal, wanted: Wanted, base: str) -> Proposed:
     for attempt in range(_ATTEMPTS):
-        situation = repository.situation(base, wanted.branch, wanted.folder, sorted(proposal.paths))
+        situation = repository.situation(base, wanted.branch, wanted.folder, proposal)
         decision = decide(situation, proposal)
         try:
             return _done(repository, proposal, wanted, base, situation, decision)
@@ -85,46 +93,49 @@ def _done(
 ) -> Proposed:
     pull, why = situation.open_pull, decision.why
     if decision.step is Step.NOTHING:
-        return Proposed("none", pull or _decided(situation, decision), (why,))
+        return Proposed("none", _about(situation, decision), (why,))
     if decision.step is Step.CLOSE and pull is not None:
         repository.close(pull.number, f"{why} A later change is proposed anew.")
         return Proposed("closed", pull, (why,))
+    words = wanted.words(decision.proposed, decision.others)
     if decision.step is not Step.OPEN:
-        _committed(repository, proposal, wanted, situation, decision.step)
+        _committed(repository, proposal, wanted.branch, situation, decision, words.message)
     if decision.step is Step.UPDATE and pull is not None:
-        repository.rewrite(pull.number, wanted.body)
+        repository.rewrite(pull.number, words.title, words.body)
         return Proposed("updated", pull, (why,))
-    return _opened(repository, wanted, base, why)
+    return _opened(repository, wanted, words, base, why)
 
 
-def _decided(situation: Situation, decision: Decision) -> PullRequest | None:
+def _about(situation: Situation, decision: Decision) -> PullRequest | None:
     return next((pull for pull in situation.pulls if pull.number == decision.number), None)
 
 
-def _committed(repository: Repository, proposal: Proposal, wanted: Wanted, situation: Situation, step: Step) -> None:
-    afresh = step is Step.BEGIN
+def _committed(
+    repository: Repository, proposal: Proposal, branch: str, situation: Situation, decision: Decision, message: str
+) -> None:
+    afresh = decision.step is Step.BEGIN
     if afresh or situation.tip is None:
         parent, standing = situation.base_tip, situation.base
     else:
         parent, standing = situation.tip, situation.branch
-    commit = repository.commit(parent, proposal, standing, situation.base, wanted.message)
+    commit = repository.commit(parent, standing, decision.desired, proposal.changed, message)
     if situation.tip is None:
-        repository.create_branch(wanted.branch, commit)
+        repository.create_branch(branch, commit)
     else:
-        repository.move_branch(wanted.branch, commit, tip=situation.tip, afresh=afresh)
+        repository.move_branch(branch, commit, tip=situation.tip, afresh=afresh)
 
 
-def _opened(repository: Repository, wanted: Wanted, base: str, why: str) -> Proposed:
+def _opened(repository: Repository, wanted: Wanted, words: Words, base: str, why: str) -> Proposed:
     sentences = [why]
     draft = wanted.draft
     try:
         try:
-            pull = repository.open_pull_request(wanted.title, wanted.body, base, wanted.branch, draft=draft)
+            pull = repository.open_pull_request(words.title, words.body, base, wanted.branch, draft=draft)
         except GithubError as error:
             if not draft or "raft pull requests are not supported" not in str(error):
                 raise
             sentences.append("It is no draft: this repository does not support draft pull requests.")
-            pull = repository.open_pull_request(wanted.title, wanted.body, base, wanted.branch, draft=False)
+            pull = repository.open_pull_request(words.title, words.body, base, wanted.branch, draft=False)
     except ForbiddenError as error:
         link = f"{wanted.web_url}/compare/{quote(base)}...{quote(wanted.branch)}?expand=1"
         kept = f"The new baselines are on the branch {wanted.branch}; open the pull request by hand: {link}"

@@ -12,7 +12,7 @@ from github.GithubException import BadAttributeException
 from github.PullRequest import PullRequest as GithubPullRequest
 from github.Repository import Repository as GithubRepository
 
-from membench.github.proposal.situation import Blobs, Proposal, PullRequest, Situation
+from membench.github.proposal.situation import Blobs, Proposal, PullRequest, Situation, blob_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,13 @@ class Patience:
 PATIENCE = Patience()
 
 EMPTIED = "<!-- membench: nothing left to propose -->"
+TITLE = "Accept the new membench baselines"
+"""How the title of a pull request begins, unless a person has given it another."""
+
 _PULLS_LOOKED_AT = 30
+_DECLINED_LOOKED_AT = 5
+_TO_PROPOSE = "The token needs contents: write and pull-requests: write, under permissions of the job."
+_TO_LABEL = "A label that the repository does not have yet needs issues: write too, under permissions of the job."
 
 
 class GithubError(Exception):
@@ -78,48 +84,44 @@ class Repository:
             self.default_branch: str = self._repository.default_branch
             self.is_fork: bool = self._repository.fork
 
-    def situation(self, base: str, branch: str, folder: str, paths: Sequence[str]) -> Situation:
-        """How things stand for ``paths``, all of them files in ``folder``."""
+    def situation(self, base: str, branch: str, folder: str, proposal: Proposal) -> Situation:
+        """How things stand for ``folder``, and for what ``proposal`` would change in it."""
         with _told("the state of the baselines cannot be read"):
             base_tip = self._tip(base)
             if base_tip is None:
                 raise GithubError(f"There is no branch {base} to propose to.")
             tip = self._tip(branch)
-            pulls = [
-                _pull_request(pull)
-                for pull in islice(
-                    self._repository.get_pulls(
-                        state="all", sort="created", direction="desc", base=base, head=f"{self._owner}:{branch}"
-                    ),
-                    _PULLS_LOOKED_AT,
-                )
-            ]
-            found = Situation(
-                base_tip=base_tip,
-                base=self._blobs(base_tip, folder, paths),
-                tip=tip,
-                branch=self._blobs(tip, folder, paths) if tip else dict.fromkeys(paths),
-                pulls=tuple(pulls),
-                rejected=None,
+            listed = self._repository.get_pulls(
+                state="all", sort="created", direction="desc", base=base, head=f"{self._owner}:{branch}"
             )
-            decided = found.decided_pull
-            rejected = self._blobs(decided.head, folder, paths) if decided and not decided.merged else None
-        return Situation(found.base_tip, found.base, found.tip, found.branch, found.pulls, rejected)
+            pulls = tuple(_pull_request(pull) for pull in islice(listed, _PULLS_LOOKED_AT))
+            return Situation(
+                base_tip=base_tip,
+                base=self._blobs(base_tip, folder),
+                tip=tip,
+                branch=self._blobs(tip, folder) if tip else {},
+                pulls=pulls,
+                declined=self._declined(pulls, folder, proposal),
+            )
 
-    def commit(self, parent: str, proposal: Proposal, standing: Blobs, base: Blobs, message: str) -> str:
-        """A new commit on ``parent``, which holds ``standing``: the changed files anew, the unchanged ones as on the
-        base. Returns its id; no branch points at it yet.
+    def commit(
+        self,
+        parent: str,
+        standing: Blobs,
+        desired: Mapping[str, str | None],
+        contents: Mapping[str, bytes],
+        message: str,
+    ) -> str:
+        """A new commit on ``parent``, which holds ``standing``: its files made as ``desired``, from ``contents`` where
+        they are new. Returns its id; no branch points at it yet.
         """
         with _told("the commit cannot be made"):
-            elements = [
-                InputGitTreeElement(path, "100644", "blob", sha=self._blob(data))
-                for path, data in sorted(proposal.changed.items())
-            ]
-            elements += [
-                InputGitTreeElement(path, "100644", "blob", sha=base[path])
-                for path in sorted(proposal.unchanged)
-                if standing[path] != base[path]
-            ]
+            elements = []
+            for path, blob in sorted(desired.items()):
+                if standing.get(path) != blob:
+                    new = path in contents and blob_id(contents[path]) == blob
+                    sha = self._blob(contents[path]) if new else blob
+                    elements.append(InputGitTreeElement(path, "100644", "blob", sha=sha))
             before = self._repository.get_git_commit(parent)
             tree = self._repository.create_git_tree(elements, before.tree)
             return self._repository.create_git_commit(message, tree, [before]).sha
@@ -146,15 +148,19 @@ class Repository:
 
     def label(self, number: int, labels: Sequence[str]) -> None:
         """Adds ``labels`` to a pull request."""
-        with _told("the labels cannot be set"):
+        with _told("the labels cannot be set", needs=_TO_LABEL):
             self._repository.get_issue(number).add_to_labels(*labels)
 
-    def rewrite(self, number: int, body: str) -> None:
-        """Gives a pull request a new body, where it is not the same: nobody is notified of it."""
+    def rewrite(self, number: int, title: str, body: str) -> None:
+        """Gives a pull request a new body, and a new title unless a person has given it another.
+
+        Nobody is notified of it.
+        """
         with _told("the pull request cannot be updated"):
             pull = self._repository.get_pull(number)
-            if pull.body != body:
-                pull.edit(body=body)
+            ours = pull.title.startswith(TITLE)
+            if pull.body != body or (ours and pull.title != title):
+                pull.edit(title=title if ours else pull.title, body=body)
 
     def close(self, number: int, sentence: str) -> None:
         """Closes a pull request, and says why in a comment."""
@@ -170,7 +176,17 @@ class Repository:
                 return ref.object.sha
         return None
 
-    def _blobs(self, commit: str, folder: str, paths: Sequence[str]) -> dict[str, str | None]:
+    def _declined(self, pulls: Sequence[PullRequest], folder: str, proposal: Proposal) -> dict[tuple[str, str], int]:
+        if not proposal.changed:
+            return {}
+        closed = [pull for pull in pulls if not (pull.is_open or pull.merged or pull.emptied)]
+        found: dict[tuple[str, str], int] = {}
+        for pull in closed[:_DECLINED_LOOKED_AT]:
+            for path, blob in self._blobs(pull.head, folder).items():
+                found.setdefault((path, blob), pull.number)
+        return found
+
+    def _blobs(self, commit: str, folder: str) -> dict[str, str]:
         try:
             listed = self._repository.get_contents(folder, ref=commit)
         except GithubException as error:
@@ -179,8 +195,7 @@ class Repository:
             listed = []
         if not isinstance(listed, list):
             raise GithubError(f"{folder} is a file in the repository, where the folder of baselines is expected.")
-        found = {entry.path: entry.sha for entry in listed if entry.type == "file"}
-        return {path: found.get(path) for path in paths}
+        return {entry.path: entry.sha for entry in listed if entry.type == "file"}
 
     def _blob(self, data: bytes) -> str:
         return self._repository.create_git_blob(data.decode(), "utf-8").sha
@@ -198,15 +213,16 @@ def _pull_request(pull: GithubPullRequest) -> PullRequest:
 
 
 @contextmanager
-def _told(what: str, *, moved: Sequence[str] = ()) -> Iterator[None]:
+def _told(what: str, *, moved: Sequence[str] = (), needs: str = _TO_PROPOSE) -> Iterator[None]:
     """Turns what goes wrong in the body into a GithubError: ``what``, GitHub's own words, and what to do.
 
-    ``moved`` are the words of a refusal which mean that somebody else was faster.
+    ``moved`` are the words of a refusal which mean that somebody else was faster; ``needs`` is what a missing
+    permission is remedied by.
     """
     try:
         yield
     except GithubException as error:
-        raise _refused(what, error, moved) from error
+        raise _refused(what, error, moved, needs) from error
     # The last two are what PyGithub stumbles over where an answer is JSON of another shape.
     except (requests.RequestException, BadAttributeException, ValueError, TypeError, KeyError) as error:
         reason = " ".join(str(error).split())[:300]
@@ -215,7 +231,7 @@ def _told(what: str, *, moved: Sequence[str] = ()) -> Iterator[None]:
         ) from error
 
 
-def _refused(what: str, error: GithubException, moved: Sequence[str]) -> GithubError:
+def _refused(what: str, error: GithubException, moved: Sequence[str], needs: str) -> GithubError:
     message = _message(error)
     told = f"{what[0].upper()}{what[1:]}: GitHub says {message!r} (status {error.status})."
     if error.status == 429 or isinstance(error, RateLimitExceededException):
@@ -233,10 +249,7 @@ def _refused(what: str, error: GithubException, moved: Sequence[str]) -> GithubE
     if error.status == 401:
         return GithubError(f"{told} The token is wrong or has expired: see the input github-token.")
     if error.status in (403, 404) or "Resource not accessible" in message:
-        return ForbiddenError(
-            f"{told} The token needs `contents: write` and `pull-requests: write`: "
-            "set them under `permissions:` of the job."
-        )
+        return ForbiddenError(f"{told} {needs}")
     return GithubError(told)
 
 

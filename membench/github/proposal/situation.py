@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-Blobs = Mapping[str, str | None]
-"""The Git object id of the file at each path, None where there is no file."""
+Blobs = Mapping[str, str]
+"""The Git object id of each file in the folder of baselines, by its path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +21,6 @@ class Proposal:
     def paths(self) -> frozenset[str]:
         """Everything that was measured; nothing else is ever touched."""
         return self.unchanged | self.changed.keys()
-
-    def desired(self, base: Blobs) -> dict[str, str | None]:
-        """What the branch is to hold: the new files, and for the others what the base holds."""
-        return {path: base[path] for path in self.unchanged} | {p: blob_id(data) for p, data in self.changed.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +43,8 @@ class Situation:
     """How GitHub stands at one moment.
 
     ``base_tip`` and ``tip`` are commits, ``tip`` None where there is no baseline branch; ``base`` and ``branch`` are
-    what they hold. ``pulls`` are the branch's, the newest first. ``rejected`` is what the last one held that a person
-    closed unmerged, None if a person merged it or there is none.
+    what they hold in the folder of baselines. ``pulls`` are the branch's, the newest first. ``declined``: the numbers
+    of the pull requests that a person closed unmerged, by the path and id of each file that they proposed.
     """
 
     base_tip: str
@@ -56,17 +52,12 @@ class Situation:
     tip: str | None
     branch: Blobs
     pulls: tuple[PullRequest, ...]
-    rejected: Blobs | None
+    declined: Mapping[tuple[str, str], int]
 
     @property
     def open_pull(self) -> PullRequest | None:
         """The open one; GitHub allows one for a branch and a base."""
         return next((pull for pull in self.pulls if pull.is_open), None)
-
-    @property
-    def decided_pull(self) -> PullRequest | None:
-        """The last one that a person merged or closed."""
-        return next((pull for pull in self.pulls if not pull.is_open and not pull.emptied), None)
 
     @property
     def left_behind(self) -> bool:

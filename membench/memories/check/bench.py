@@ -104,8 +104,7 @@ class Bench:
             return call()
         except UsageError:
             raise
-        # A memory that exits the process has failed the call, too.
-        except (Exception, SystemExit) as error:
+        except Exception as error:
             self.seconds_lost += time.monotonic() - begun
             told = error.what if isinstance(error, MembenchError) else f"{type(error).__name__}: {error}"
             raise Broken(f"{shown} failed: {told}", shown, told) from error

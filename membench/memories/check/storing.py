@@ -26,7 +26,7 @@ def fresh(bench: Bench) -> str:
         for query in FEW[:3]:
             if hits := pool.search(query):
                 raise Broken(
-                    f"A pool just opened gave {len(hits)} hits: expected none.",
+                    f"A search in a pool just opened gave {shown_hits(hits)}: expected none.",
                     f"open({quoted(pool.name)}), {shown_search(query, LIMIT)}",
                     shown_hits(hits),
                 )

@@ -25,6 +25,13 @@ class DescribesItselfOtherwise(Good):
         return replace(self.description, settings={"started": next(self.turns)})
 
 
+class DescribesItselfInTurn(Good):
+    turns = itertools.cycle(["hot", "cold"])
+
+    def describe(self):
+        return replace(self.description, backend=next(self.turns))
+
+
 class DescribesItselfOtherwiseOnceUsed(Good):
     def describe(self):
         return replace(self.description, backend="warm" if self.stores else "cold")
@@ -97,6 +104,21 @@ class StoresTwinsOnce(GoodStore):
     def write_one(self, unit):
         known = any(unit.text == other.text for other in self.units)
         return Receipt("stored") if known else super().write_one(unit)
+
+
+class StoresTwinsOfOneCallOnce(GoodStore):
+    """Keeps the units of a call by their text."""
+
+    def write(self, units):
+        self.units += {unit.text: unit for unit in units}.values()
+        return [Receipt("stored") for _ in units]
+
+
+class StoresTwinsOfTwoCallsOnce(GoodStore):
+    def write(self, units):
+        known = {unit.text for unit in self.units}
+        self.units += [unit for unit in units if unit.text not in known]
+        return [Receipt("stored") for _ in units]
 
 
 class StoresTwinsOnceByText(TextOnly, StoresTwinsOnce):
@@ -183,6 +205,13 @@ class InsertionOrderWithScores(GoodStore):
         return [Hit(1 / place, unit.id) for place, unit in enumerate(self.units, start=1)]
 
 
+class PinsTheFirst(GoodStore):
+    """What was written first comes first, whatever is asked."""
+
+    def score(self, query, unit, as_of):
+        return 2.0 if unit is self.units[0] else super().score(query, unit, as_of)
+
+
 class WorstFirst(GoodStore):
     def score(self, query, unit, as_of):
         return 1 - super().score(query, unit, as_of)
@@ -207,6 +236,11 @@ class ClosesAllPools(GoodStore):
     def close(self):
         for store in self.memory.stores:
             store.units = []
+
+
+class MakesIdsOfItsOwn(GoodStore):
+    def ranked(self, query, as_of):
+        return [Hit(hit.score, f"memory-{hit.unit}") for hit in super().ranked(query, as_of)]
 
 
 class CutsIds(GoodStore):
@@ -274,13 +308,6 @@ class FailsOnALongQuery(GoodStore):
         return super().search(query, limit, as_of)
 
 
-class ExitsOnAnEmptyQuery(GoodStore):
-    def search(self, query, limit, as_of):
-        if not query:
-            raise SystemExit(0)
-        return super().search(query, limit, as_of)
-
-
 class TurnsTies(GoodStore):
     turns = 0
 
@@ -327,12 +354,14 @@ class FailsTwoAtATime(GoodStore):
 
 
 class BlocksTwoAtATime(GoodStore):
+    stop = threading.Event()
+
     def opened(self):
         self.lock = threading.Lock()
 
     def search(self, query, limit, as_of):
         if not self.lock.acquire(blocking=False):
-            threading.Event().wait(5)
+            self.stop.wait(30)
         time.sleep(0.001)
         hits = super().search(query, limit, as_of)
         self.lock.release()
@@ -401,6 +430,7 @@ class AnswersRubbish(GoodStore):
 BROKEN = {
     "a description that fails": ("describe", FailsToDescribe),
     "another description every time": ("describe", DescribesItselfOtherwise),
+    "two descriptions in turn": ("describe", DescribesItselfInTurn),
     "another description once used": ("describe", DescribesItselfOtherwiseOnceUsed),
     "a description without a name": ("describe", lambda: memory_of(GoodStore, name="")),
     "no concurrency": ("describe", lambda: memory_of(GoodStore, concurrency=0)),
@@ -410,6 +440,8 @@ BROKEN = {
     "one of many lost": ("found", lambda: memory_of(LosesOneOfMany)),
     "only the latest kept": ("found", lambda: memory_of(KeepsTheLatest)),
     "a twin called stored": ("receipts", lambda: memory_of(StoresTwinsOnce)),
+    "a twin of one call called stored": ("receipts", lambda: memory_of(StoresTwinsOfOneCallOnce)),
+    "a twin of two calls called stored": ("receipts", lambda: memory_of(StoresTwinsOfTwoCallsOnce)),
     "a twin called stored, by text": ("receipts", lambda: memory_of(StoresTwinsOnceByText)),
     "what is refused kept": ("receipts", lambda: memory_of(KeepsWhatItRefuses)),
     "duplicates kept": ("receipts", lambda: memory_of(KeepsWhatItCallsADuplicate)),
@@ -425,10 +457,12 @@ BROKEN = {
     "the second first": ("scores", lambda: memory_of(SwapsTheFirstTwo)),
     "insertion order": ("order", lambda: memory_of(InsertionOrder)),
     "insertion order, with scores made up": ("order", lambda: memory_of(InsertionOrderWithScores)),
+    "one hit always first": ("order", lambda: memory_of(PinsTheFirst)),
     "the worst first": ("order", lambda: memory_of(WorstFirst)),
     "pools that are one": ("isolated", lambda: memory_of(SharesPools)),
     "pools that are one, by text": ("isolated", lambda: memory_of(SharesPoolsByText)),
     "all pools closed with one": ("isolated", lambda: memory_of(ClosesAllPools)),
+    "ids of its own": ("ids", lambda: memory_of(MakesIdsOfItsOwn)),
     "ids cut short": ("ids", lambda: memory_of(CutsIds)),
     "hits given twice": ("ids", lambda: memory_of(RepeatsHits)),
     "hits without a name": ("ids", lambda: memory_of(NamesNothing)),
@@ -439,7 +473,6 @@ BROKEN = {
     "a refusal without a reason": ("unicode", lambda: memory_of(RefusesWithoutAReason)),
     "an error at an empty query": ("queries", lambda: memory_of(FailsOnAnEmptyQuery)),
     "an error at a long query": ("queries", lambda: memory_of(FailsOnALongQuery)),
-    "an exit at an empty query": ("queries", lambda: memory_of(ExitsOnAnEmptyQuery)),
     "ties in turn": ("repeatable", lambda: memory_of(TurnsTies)),
     "searches that teach it": ("repeatable", lambda: memory_of(LearnsFromSearches)),
     "a date that has no effect": ("as_of", lambda: memory_of(GoodStore, honours_as_of=True)),
