@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from membench.cli.wait import Wait
-from membench.errors import UsageError
 from membench.files.paths import cache_root
 from membench.memories.check.run import CheckRequest, check_spec
+from membench.memories.options import named_options
 from membench.memories.spec import TIMEOUT, parse_spec, wants_embedder
 from membench.terminal.check import judging, print_broken, print_check
 from membench.terminal.locking import locked
@@ -50,7 +50,7 @@ def check_memory_command(
     root = cache_root()
     request = CheckRequest(
         spec=spec,
-        options=_options(memory_option),
+        options=named_options(memory_option),
         python=memory_python,
         timeout=memory_timeout,
         allow_persistent=allow_persistent,
@@ -69,15 +69,3 @@ def check_memory_command(
     if not report.holds:
         print_broken(report)
         raise typer.Exit(BROKEN)
-
-
-def _options(pairs: list[str]) -> dict[str, str]:
-    options = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise UsageError(f"--memory-option {pair}: expected NAME=VALUE, such as decay_rate=0.")
-        if name in options:
-            raise UsageError(f"--memory-option {name} is given twice.")
-        options[name] = value
-    return options

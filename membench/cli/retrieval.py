@@ -19,6 +19,7 @@ from membench.embedding.catalog import DEFAULT_MODEL, Pooling
 from membench.embedding.choice import EmbedderChoice
 from membench.errors import UsageError
 from membench.files.paths import cache_root
+from membench.memories.options import named_options
 from membench.ruler.arm import CHUNK_SIZE, CUT_OFFS, LIMIT
 from membench.ruler.fragments import Granularity
 from membench.ruler.timeline import TIMELINES, Timeline
@@ -87,7 +88,7 @@ def retrieval_command(
         limit=limit,
         cut_offs=tuple(sorted(set(cut_off))),
         memory=memory,
-        memory_options=_options(memory_option),
+        memory_options=named_options(memory_option),
         embedder=EmbedderChoice(model, pooling, document_prompt, query_prompt, input_window),
         toy=toy_embedder,
         workers=workers or os.cpu_count() or 1,
@@ -117,18 +118,6 @@ def _date(text: str | None) -> datetime | None:
     if text is not None and moment is None:
         raise UsageError(f"--as-of {text}: expected a date such as 2024-01-31 or 2024-01-31T18:30.")
     return moment
-
-
-def _options(pairs: list[str]) -> dict[str, str]:
-    options = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise UsageError(f"--memory-option {pair}: expected NAME=VALUE, such as decay_rate=0.")
-        if name in options:
-            raise UsageError(f"--memory-option {name} is given twice.")
-        options[name] = value
-    return options
 
 
 def _summary(outcome: Outcome) -> dict[str, Any]:

@@ -4,15 +4,18 @@ import difflib
 import re
 import shlex
 from collections.abc import Mapping
+from itertools import combinations
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from membench.corpora.catalog import Format
+from membench.corpora.catalog import CORPORA, Format
+from membench.corpora.corpus import FORMATS
 from membench.corpora.locomo import Gold
 from membench.embedding.catalog import DEFAULT_MODEL
 from membench.errors import UsageError
+from membench.memories.options import named_options
 from membench.ruler.arm import Pool
 from membench.ruler.fragments import Granularity
 
@@ -35,15 +38,10 @@ def _pairs(text: object) -> object:
         words = shlex.split(text)
     except ValueError as error:
         raise ValueError(f"the quotes do not match ({error})") from error
-    options: dict[str, str] = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not equals or not name:
-            raise ValueError(f"expected name=value, found {word!r}")
-        if name in options:
-            raise ValueError(f"{name} is given twice")
-        options[name] = value
-    return options
+    try:
+        return named_options(words)
+    except UsageError as error:
+        raise ValueError(error.what.rstrip(".")) from error
 
 
 def _labels(text: object) -> object:
@@ -59,6 +57,8 @@ def _switch(text: object) -> object:
 
 
 def _branch(name: str) -> str:
+    # What github.ref gives.
+    name = name.removeprefix("refs/heads/")
     if _BAD_BRANCH.search(name):
         raise ValueError("expected the name of a branch")
     return name
@@ -135,6 +135,12 @@ def read_inputs(environment: Mapping[str, str], workspace: Path) -> Inputs:
     for name in ("cache_dir", "report_dir", "templates", "measurements"):
         if (value := getattr(inputs, name)) is not None:
             _require_inside(name.replace("_", "-"), value, workspace)
+    _require_apart(inputs, workspace)
+    if inputs.format is None and inputs.corpus not in CORPORA and (workspace / inputs.corpus).exists():
+        raise UsageError(
+            f"The input corpus is {inputs.corpus!r}, a file of the workspace: say how it is written.",
+            f"Set the input format to {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.",
+        )
     return inputs
 
 
@@ -146,8 +152,23 @@ def _malformed(first: Any, given: Mapping[str, str]) -> UsageError:
 
 
 def _require_inside(name: str, value: str, workspace: Path) -> None:
-    if not (workspace / value).resolve().is_relative_to(workspace.resolve()):
+    outside = not (workspace / value).resolve().is_relative_to(workspace.resolve())
+    if outside or value.startswith("~"):
         raise UsageError(
             f"The input {name} is {value!r}: that is outside of the workspace, which is all that the action sees.",
             "Write it relative to the root of the workspace, without a leading slash.",
         )
+
+
+def _require_apart(inputs: "Inputs", workspace: Path) -> None:
+    """A report that is written over a baseline, or kept in the cache, would be taken for what it is not."""
+    named = {"report-dir": inputs.report_dir, "cache-dir": inputs.cache_dir, "baseline-dir": inputs.baseline_dir}
+    if inputs.measurements is not None:
+        named["measurements"] = inputs.measurements
+    folders = {name: (workspace / value).resolve() for name, value in named.items()}
+    for (one, first), (other, second) in combinations(folders.items(), 2):
+        if first.is_relative_to(second) or second.is_relative_to(first):
+            raise UsageError(
+                f"The inputs {one} and {other} are {named[one]!r} and {named[other]!r}: neither may lie in the other.",
+                "Give each a folder of its own.",
+            )

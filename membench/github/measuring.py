@@ -68,6 +68,8 @@ def read_measurements(folder: Path) -> list[Measurement]:
     Raises UsageError where there is none, ReportError for a file that is none, is of another schema, or holds an arm
     that another file holds otherwise.
     """
+    if not folder.is_dir():
+        raise UsageError(f"The input measurements is {folder.name!r}: there is no such folder in the workspace.")
     found: dict[str, Measurement] = {}
     for path in sorted(folder.rglob("*.json")):
         if path.name.endswith(_NOT_MEASUREMENTS):

@@ -1,7 +1,7 @@
-"""`--memory-option name=value` to a checked settings model."""
+"""The options of a memory: from `name=value` to a checked settings model."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
@@ -35,6 +35,19 @@ def setting_text(value: object) -> str:
     return str(value)
 
 
+def named_options(pairs: Iterable[str]) -> dict[str, str]:
+    """`name=value` pairs by name. Raises UsageError for one that is none, and for a name that is given twice."""
+    options: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise UsageError(f"The memory option {pair!r}: expected name=value, such as decay_rate=0.")
+        if name in options:
+            raise UsageError(f"The memory option {name} is given twice.")
+        options[name] = value
+    return options
+
+
 class Settings(BaseModel):
     """A memory's named options with their defaults; an unknown one is an error."""
 
@@ -58,4 +71,4 @@ def parse_settings(model: type[SettingsModel], options: Mapping[str, str], memor
         first: Any = error.errors()[0]
         name = str(first["loc"][0])
         usual = f"The default is {name}={setting_text(model.model_fields[name].default)}."
-        raise UsageError(f"--memory-option {name}={options[name]}: {first['msg']}.", usual) from error
+        raise UsageError(f"The memory option {name}={options[name]}: {first['msg']}.", usual) from error

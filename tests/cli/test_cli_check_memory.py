@@ -172,7 +172,7 @@ REFUSED = {
     "an unknown memory": (("check-memory", "epsiodic"), ["Did you mean episodic?"]),
     "an absent file": (("check-memory", "mine.py:Memory"), ["mine.py"]),
     "an option it does not take": (("check-memory", "my_memory.py:Memory", OPTION, "k=3"), ["k"]),
-    "an option without a value": (("check-memory", "bm25", OPTION, "b"), ["expected NAME=VALUE"]),
+    "an option without a value": (("check-memory", "bm25", OPTION, "b"), ["expected name=value"]),
     "an option twice": (("check-memory", "bm25", OPTION, "b=0", OPTION, "b=1"), ["b is given twice"]),
     "a persistent one": (("check-memory", "my_memory.py:Memory", OPTION, "flaw=persistent"), ["--allow-persistent"]),
     "the name of another": (("check-memory", "my_memory.py:Memory", OPTION, "flaw=name"), ["its name is bm25"]),

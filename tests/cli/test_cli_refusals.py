@@ -27,11 +27,11 @@ REFUSED = {
         2,
         ["no option 'decay'", "Did you mean decay_rate?"],
     ),
-    "memory option without a value": (("retrieval", "sample", "--memory-option", "mmr"), 2, ["expected NAME=VALUE"]),
+    "memory option without a value": (("retrieval", "sample", "--memory-option", "mmr"), 2, ["expected name=value"]),
     "memory option with a bad value": (
         ("retrieval", "sample", "--memory-option", "mmr_lambda=2"),
         2,
-        ["--memory-option mmr_lambda=2", "less than or equal to 1", "mmr_lambda=0.6"],
+        ["The memory option mmr_lambda=2", "less than or equal to 1", "mmr_lambda=0.6"],
     ),
     "memory option twice": (
         ("retrieval", "sample", "--memory-option", "mmr=on", "--memory-option", "mmr=off"),

@@ -139,7 +139,7 @@ def test_a_second_night_fetches_and_embeds_nothing(runner, default_model, tmp_pa
         ({"baseline_pr": "maybe"}, 2, "expected true or false"),
         ({"memory": "mem1"}, 2, "There is no memory"),
         ({"memory_options": "k9=1"}, 2, "has no option"),
-        ({"measurements": "absent"}, 2, "there is no measurement in it"),
+        ({"measurements": "absent"}, 2, "there is no such folder"),
         ({"templates": "absent"}, 2, "is not there"),
         ({"setup": "echo preparing; exit 3"}, 1, "exit code 3"),
         ({"corpus": "own.json", "format": "locomo"}, 1, "own.json"),

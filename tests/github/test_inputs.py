@@ -118,6 +118,7 @@ def test_the_token_shows_in_no_representation(tmp_path):
         ("baseline_branch", "a..b", "name of a branch"),
         ("base", "main.lock", "name of a branch"),
         ("base", "refs:heads", "name of a branch"),
+        ("memory_options", "a=1 =2", "expected name=value"),
     ],
 )
 def test_a_malformed_input_is_refused_by_its_name(tmp_path, name, value, said):
@@ -129,10 +130,37 @@ def test_a_malformed_input_is_refused_by_its_name(tmp_path, name, value, said):
 
 
 @pytest.mark.parametrize("name", ["cache_dir", "report_dir", "templates", "measurements"])
-@pytest.mark.parametrize("value", ["/home/runner/work/_temp/x", "../x", "a/../../x"])
+@pytest.mark.parametrize("value", ["/home/runner/work/_temp/x", "../x", "a/../../x", "~/x"])
 def test_a_folder_that_the_container_does_not_see_is_refused(tmp_path, name, value):
     with pytest.raises(UsageError, match="outside of the workspace"):
         given(tmp_path, **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"report_dir": "baselines"}, {}),
+        ({"report_dir": "baselines/reports"}, {}),
+        ({"report_dir": "."}, {}),
+        ({"cache_dir": "x"}, {"report_dir": "x/reports"}),
+        ({"measurements": "baselines"}, {}),
+        ({"measurements": "all"}, {"report_dir": "all/compared"}),
+    ],
+)
+def test_folders_that_lie_in_one_another_are_refused(tmp_path, one, other):
+    with pytest.raises(UsageError, match="neither may lie in the other"):
+        given(tmp_path, **one, **other)
+
+
+def test_a_branch_may_be_named_as_github_does(tmp_path):
+    assert given(tmp_path, base="refs/heads/main").base == "main"
+
+
+def test_a_file_without_a_format_is_refused_with_the_input_that_is_missing(tmp_path):
+    (tmp_path / "chats.json").write_text("[]")
+    with pytest.raises(UsageError, match="say how it is written") as caught:
+        given(tmp_path, corpus="chats.json")
+    assert "input format" in str(caught.value.remedy)
 
 
 def test_a_folder_may_be_named_as_the_container_sees_it(tmp_path):

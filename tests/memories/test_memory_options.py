@@ -54,7 +54,7 @@ def test_an_unknown_option_gets_the_nearest_name_and_the_list(memory, option, ne
 def test_a_bad_value_is_named_with_its_option_and_the_default_as_a_hint(memory, option, value):
     with pytest.raises(UsageError) as caught:
         settings_of(memory, {option: value})
-    assert caught.value.what.startswith(f"--memory-option {option}={value}: ")
+    assert caught.value.what.startswith(f"The memory option {option}={value}: ")
     assert f"{option}=" in str(caught.value.remedy)
 
 

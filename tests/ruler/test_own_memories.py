@@ -51,11 +51,31 @@ def test_a_memory_whose_repeated_searches_differ_is_noisy(corpus, memory_that):
     assert found.status == "clean"
 
 
+def test_a_memory_that_is_built_otherwise_the_second_time_is_noisy(corpus, memory_that):
+    def built_at_random():
+        built = []
+
+        def searching(units, query):
+            if units[0].id not in built:
+                built.append(units[0].id)
+            by = built.index(units[0].id)
+            return [Hit(-float(place), unit.id) for place, unit in enumerate([*units[by:], *units[:by]])]
+
+        return searching
+
+    assert measured(corpus, memory_that(describing=own(), searching=built_at_random())).noisy
+    assert not measured(corpus, memory_that(searching=built_at_random())).noisy
+
+
 def test_the_repeated_searches_are_in_no_figure(corpus, memory_that):
     memory = memory_that(describing=own())
     result = measured(corpus, memory)
     assert (result.accounting.searches, len(result.queries), len(result.searches.seconds)) == (2, 2, 2)
-    assert len(memory.searches) == 4
+    assert (result.accounting.attempted, len(result.writes.seconds)) == (4, 1)
+    assert len(memory.searches) == 6
+    assert memory.pools == ["p1", "p0"]
+    assert len({unit.id for unit in memory.units}) == len(memory.units) == 8
+    assert memory.closed == 2
 
 
 def test_a_memory_of_ours_is_asked_once(corpus, memory_that):

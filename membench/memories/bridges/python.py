@@ -1,5 +1,6 @@
 """A memory that is a Python object of the caller's own, in this process."""
 
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -81,6 +82,9 @@ def _importable(spec: str) -> Iterator[None]:
                 sys.path.remove(folder)
 
 
+_TERMINATED = 128 + signal.SIGTERM
+
+
 class _Bridge:
     """Calls into the caller's code: bounded in time, what it raises told with its line."""
 
@@ -97,6 +101,9 @@ class _Bridge:
         except (MembenchError, serve.Unusable):
             raise
         except (Exception, SystemExit) as error:
+            if isinstance(error, SystemExit) and error.code == _TERMINATED:
+                # The run is told to end in mid-call: that is no failure of the memory's.
+                raise
             within = f"{place}: " if place else ""
             raise self.subject.failed(call, within + serve.cause(error), MEND) from error
 

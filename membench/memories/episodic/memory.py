@@ -22,7 +22,7 @@ class EpisodicMemory:
             # The near-duplicate check needs FAISS: without it, it is off, whatever was asked for.
             settings=self._settings.model_dump(exclude={"backend"})
             | {"dedup": self._settings.dedup and self._settings.backend == "faiss"},
-            honours_as_of=True,
+            honours_as_of=self._settings.decay_rate > 0,
             embeds=self._embedder is not None,
         )
 

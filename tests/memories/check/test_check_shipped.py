@@ -41,11 +41,11 @@ def test_bm25(options):
     assert CheckReport.model_validate_json(report.model_dump_json(by_alias=True)) == report
 
 
-def test_a_declared_option_that_has_no_effect_is_found(judge):
-    """Without decay, no date makes a difference, although the memory says that it honours them."""
-    results = judge(build_memory("episodic", {"decay_rate": "0"}, ToyEmbedder()))
-    assert [name for name, result in results.items() if result.holds is False] == ["as_of"]
-    results = judge(build_memory("episodic", {}, ToyEmbedder()))
+@pytest.mark.parametrize("options", [{}, {"decay_rate": "0"}])
+def test_without_decay_no_date_makes_a_difference_and_the_memory_says_so(judge, options):
+    memory = build_memory("episodic", options, ToyEmbedder())
+    assert memory.describe().honours_as_of == (not options)
+    results = judge(memory)
     assert [name for name, result in results.items() if result.holds is False] == []
 
 
