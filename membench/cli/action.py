@@ -1,5 +1,7 @@
 """`membench action`."""
 
+import os
+
 import typer
 
 
@@ -11,4 +13,4 @@ def action_command() -> None:
     # Imported here, as no other verb needs what speaks to GitHub.
     from membench.github.entry import action
 
-    raise typer.Exit(action())
+    raise typer.Exit(action(os.environ))

@@ -1,9 +1,12 @@
-"""What a container that runs as root leaves behind on the runner's disk."""
+"""What belongs to whom: the files that root leaves on the runner's disk, and variables that are not the caller's."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+
+_PRIVATE = re.compile(r"INPUT_|ACTIONS_|GITHUB_(TOKEN|OUTPUT|ENV|PATH|STATE|STEP_SUMMARY)$")
 
 
 def trusting(environment: Mapping[str, str], workspace: Path) -> dict[str, str]:
@@ -11,12 +14,24 @@ def trusting(environment: Mapping[str, str], workspace: Path) -> dict[str, str]:
 
     They hold for this process and those that it starts: no configuration file is changed.
     """
-    count = int(environment.get("GIT_CONFIG_COUNT", "") or 0)
+    if environment.get("GIT_CONFIG_VALUE_0") == str(workspace):
+        return {}
+    stated = environment.get("GIT_CONFIG_COUNT", "")
+    count = int(stated) if stated.isdecimal() else 0
     return {
         "GIT_CONFIG_COUNT": str(count + 1),
         f"GIT_CONFIG_KEY_{count}": "safe.directory",
         f"GIT_CONFIG_VALUE_{count}": str(workspace),
     }
+
+
+def for_others(environment: Mapping[str, str], workspace: Path) -> dict[str, str]:
+    """``environment`` without the token, the runner's other secrets and the files by which a step speaks to it.
+
+    Neither the caller's setup nor the memory under test has any business with them.
+    """
+    kept = {name: value for name, value in environment.items() if not _PRIVATE.match(name)}
+    return kept | trusting(kept, workspace)
 
 
 def give_back(folders: list[Path]) -> None:

@@ -101,7 +101,9 @@ def _chart(comparison: Comparison) -> list[Point]:
     if comparison.metrics is None:
         return []
     row = comparison.metrics.session.recall_all
-    return [Point(k, row[str(k)]) for k in sorted(map(int, row))]
+    most = max((one.queries for one in row.values()), default=0)
+    # A bar over one query in a thousand beside one over all of them would be read as a fall.
+    return [Point(k, row[str(k)]) for k in sorted(map(int, row)) if 2 * row[str(k)].queries >= most]
 
 
 def _table(comparison: Comparison, measurement: Measurement | None) -> Table | None:

@@ -1,5 +1,6 @@
 """Jinja templates to Markdown: strict about what is missing, and closed to what a template has no business with."""
 
+import difflib
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -63,12 +64,16 @@ def render(template: str, context: Mapping[str, Any], folder: Path | None = None
 
 
 def check_templates(folder: Path) -> None:
-    """Raises UsageError where ``folder`` is not there, or a template in it cannot be read or parsed.
+    """Raises UsageError where ``folder`` is not there, or a template in it cannot be read or parsed, or has nearly the
+    name of one of ours: it would never be used.
 
     What a template says of names that there are not is found only as it is rendered.
     """
     for path in sorted(_existing(folder).glob("**/*.j2")):
         name = path.relative_to(folder).as_posix()
+        ours = {known.name for known in TEMPLATES.glob("*.j2")}
+        if name not in ours and (near := difflib.get_close_matches(name, ours, n=1, cutoff=0.9)):
+            raise UsageError(f"Template {path}: membench has none of that name. Did you mean {near[0]}?")
         with _failures_told(name, folder):
             _environment(folder).get_template(name)
 

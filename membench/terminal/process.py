@@ -11,9 +11,9 @@ INTERRUPTED = 130
 TERMINATED = 143
 
 
-def run_process(run: Callable[[], object]) -> NoReturn:
+def run_process(run: Callable[[], object], interrupted: str) -> NoReturn:
     """Calls ``run`` and exits: with what it returns or exits with, 130 or 143 when interrupted or terminated, and 1
-    where standard output cannot be written.
+    where standard output cannot be written. ``interrupted`` is what a person is told then.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     code: object = 0
@@ -35,5 +35,5 @@ def run_process(run: Callable[[], object]) -> NoReturn:
         code = 1
     # Typer turns an interrupt into an exit of this code, without a word.
     if code in (INTERRUPTED, TERMINATED):
-        sys.stderr.write("Interrupted. What was embedded is kept; no unfinished report was written.\n")
+        sys.stderr.write(f"{interrupted}\n")
     sys.exit(code)  # type: ignore[arg-type]

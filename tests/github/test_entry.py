@@ -181,12 +181,17 @@ def test_a_baseline_of_an_older_schema_is_no_failure(runner):
 
 
 def test_the_token_is_masked_and_reaches_neither_setup_nor_log(runner):
-    code, log, _ = runner.run(**SMALL | {"github_token": "sekret", "baseline_pr": "false", "setup": "env; id"})
+    setup = "env; cat /proc/$PPID/environ | tr '\\0' '\\n'; id"
+    code, log, _ = runner.run(
+        {"ACTIONS_RUNTIME_TOKEN": "sekret"},
+        **SMALL | {"github_token": "sekret", "baseline_pr": "false", "setup": setup},
+    )
     assert code == 0, log
     lines = log.splitlines()
     assert lines[0] == "::add-mask::sekret"
     assert not [line for line in lines[1:] if "sekret" in line]
     assert "GIT_CONFIG_KEY_0=safe.directory" in lines
+    assert not [line for line in lines if line.startswith(("INPUT_", "ACTIONS_", "GITHUB_OUTPUT"))]
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])

@@ -35,7 +35,7 @@ def test_what_it_has_started_ends_with_the_run(tmp_path, stop):
         from membench.github.setup import run_setup
         from membench.terminal.process import run_process
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        run_process(lambda: run_setup("sleep 60 & echo $! > pid; wait", Path.cwd(), os.environ))
+        run_process(lambda: run_setup("sleep 60 & echo $! > pid; wait", Path.cwd(), os.environ), "")
         """
     )
     process = subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path, stderr=subprocess.PIPE)

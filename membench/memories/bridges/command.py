@@ -17,6 +17,8 @@ from membench.memories.bridges.process import LineProcess, WriteError
 from membench.memories.bridges.remote import RemoteMemory, encoded
 
 _MEND = "Standard output is for answers alone, one JSON object a line: see `membench schema memory`."
+# The order of a set in Python is drawn anew in each process, and with it that of hits with equal scores.
+_STEADY = {"PYTHONHASHSEED": "0"}
 # How often a call that waits looks whether the process is still there: its output stays open where a child holds it.
 _LOOK = 0.5
 
@@ -47,7 +49,7 @@ class _Lines:
         self._waiting: dict[int, queue.SimpleQueue[Any]] = {}
         self._fault: str | None = None
         try:
-            self._process = LineProcess(command, os.environ, self._received, self._ended)
+            self._process = LineProcess(command, _STEADY | os.environ, self._received, self._ended)
         except OSError as error:
             raise UsageError(
                 f"The memory {subject.spec} cannot be started: {command[0]}: {error.strerror}",
