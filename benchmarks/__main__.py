@@ -15,7 +15,8 @@ def main() -> None:
         *embedding.benchmarks(corpus),
         *search.benchmarks(),
         *process.benchmarks(corpus),
-        *action.benchmarks(), *bridges.benchmarks(),
+        *action.benchmarks(),
+        *bridges.benchmarks(),
     ):
         kept = "" if measured.bound is None else ("  ok" if measured.kept else "  MISSED")
         bound = "" if measured.bound is None else f"  ({measured.bound})"

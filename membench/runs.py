@@ -26,7 +26,7 @@ from membench.reports.canonical import canonical_json
 from membench.reports.measurement import Measurement
 from membench.reports.naming import stem_of
 from membench.reports.provenance import SCHEMA as PROVENANCE_SCHEMA
-from membench.reports.provenance import Embedding, Provenance, Seconds, calls_of, host, peak_memory_mb, versions
+from membench.reports.provenance import Embedding, Provenance, Seconds, Source, calls_of, host, peak_memory_mb, versions
 from membench.reports.rankings import packed, rankings_lines
 from membench.ruler import calls
 from membench.ruler.arm import CHUNK_SIZE, CUT_OFFS, LIMIT, Arm
@@ -100,11 +100,13 @@ def run_retrieval(
     command: list[str],
     observer_for: Callable[[int, int], Observer],
     templates: Path | None = None,
+    source: Source | None = None,
 ) -> list[Outcome]:
     """Measures every arm of ``request`` and writes its files to ``report_dir``.
 
     ``root`` is the cache folder; ``command`` is kept in provenance; ``observer_for`` is told how many turns will be
-    ingested and how many queries searched; ``templates`` is a folder of the caller's own. Raises MembenchError for
+    ingested and how many queries searched; ``templates`` is a folder of the caller's own; ``source`` is kept in
+    provenance too. Raises MembenchError for
     whatever goes wrong; then no file is written that was not measured to its end.
     """
     begun, started = perf_counter(), datetime.now(UTC)
@@ -140,7 +142,7 @@ def run_retrieval(
             ingest=round(observer.seconds.get(("ingest", number), 0.0), 3),
             search=round(observer.seconds.get(("search", number), 0.0), 3),
         )
-        outcomes.append(_write(measurement, result, report_dir, templates, command, started, seconds, tally))
+        outcomes.append(_write(measurement, result, report_dir, templates, command, source, started, seconds, tally))
     return outcomes
 
 
@@ -193,6 +195,7 @@ def _write(
     report_dir: Path,
     templates: Path | None,
     command: list[str],
+    source: Source | None,
     started: datetime,
     seconds: Seconds,
     tally: Embedding | None,
@@ -205,6 +208,7 @@ def _write(
         measurement_sha256=hashlib.sha256(body).hexdigest(),
         rankings_sha256=hashlib.sha256(lines).hexdigest(),
         command=command,
+        source=source,
         started=started.isoformat(timespec="seconds"),
         seconds=seconds,
         embedding=tally,

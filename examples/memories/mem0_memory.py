@@ -29,7 +29,7 @@ class Memory:
         self._embedder = embedder
 
     def describe(self) -> dict[str, Any]:
-        """The identity; its settings tell what takes part in the ranking."""
+        """The identity; its settings tell what mem0 finds installed beside it."""
         return {
             "name": "mem0",
             "version": version("mem0ai"),
@@ -37,8 +37,8 @@ class Memory:
             "settings": {
                 "infer": False,
                 "threshold": THRESHOLD,
-                "keyword": find_spec("fastembed") is not None,
-                "entities": find_spec("spacy") is not None,
+                "fastembed": find_spec("fastembed") is not None,
+                "spacy": find_spec("spacy") is not None,
             },
             "ephemeral": True,
         }

@@ -109,7 +109,7 @@ def _folders(inputs: Inputs, workspace: Path) -> Folders:
 
 def _measured(inputs: Inputs, context: Context, folders: Folders) -> Measured:
     if inputs.measurements is None:
-        return measured(inputs, folders.cache, folders.reports, folders.templates)
+        return measured(inputs, context, folders.cache, folders.reports, folders.templates)
     return Measured(read_measurements(context.workspace / inputs.measurements), None)
 
 

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +14,13 @@ from membench.embedding.catalog import MODELS
 from membench.embedding.choice import EmbedderChoice
 from membench.embedding.store import fetch_model, model_path, verified_model
 from membench.errors import CorpusError, ModelError, ReportError, UsageError
+from membench.github.context import Context
 from membench.github.inputs import Inputs
 from membench.memories.spec import parse_spec, wants_embedder
 from membench.reports.loading import OtherSchema, read_measurement
 from membench.reports.measurement import Measurement
 from membench.reports.naming import stem_of
+from membench.reports.provenance import Source
 from membench.ruler.timeline import TIMELINES
 from membench.runs import Request, run_retrieval
 from membench.terminal.locking import locked
@@ -43,7 +44,7 @@ class Measured:
     embedded: int | None
 
 
-def measured(inputs: Inputs, root: Path, report_dir: Path, templates: Path | None) -> Measured:
+def measured(inputs: Inputs, context: Context, root: Path, report_dir: Path, templates: Path | None) -> Measured:
     """Fetches what is missing from the cache folder ``root``, measures every arm, writes its files and prints them."""
     request = _request(inputs)
     with locked(root, "the action", _WAIT):
@@ -53,9 +54,10 @@ def measured(inputs: Inputs, root: Path, report_dir: Path, templates: Path | Non
                 request,
                 root=root,
                 report_dir=report_dir,
-                command=["membench", *sys.argv[1:]],
+                command=["membench", "action", *_as_given(inputs)],
                 observer_for=observer_for,
                 templates=templates,
+                source=Source(repository=context.repository, commit=context.commit, run=context.run_url),
             )
     print_outcomes(outcomes)
     tally = outcomes[0].provenance.embedding
@@ -114,6 +116,11 @@ def _intact(verified: Callable[[], Path]) -> bool:
         log.warning("%s", error.what)
         return False
     return True
+
+
+def _as_given(inputs: Inputs) -> list[str]:
+    given = inputs.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude={"github_token"})
+    return [f"{name}={value}" for name, value in given.items()]
 
 
 def _interpreter(inputs: Inputs) -> Path | None:

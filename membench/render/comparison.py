@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from membench.corpora.catalog import CORPORA
 from membench.render.deltas import HeadlineRow, headline_of, headline_rows
 from membench.render.engine import render
 from membench.render.lines import Table, comparison_table, measurement_table
@@ -36,7 +37,8 @@ class ArmView:
     """One arm as the templates see it.
 
     ``measurement`` is the candidate, None where it is not at hand; ``table`` is None where there is no figure;
-    ``first`` says that nothing was accepted under this name yet, ``file`` what a proposal does to its file.
+    ``first`` says that nothing was accepted under this name yet, ``file`` what a proposal does to its file,
+    ``attribution`` whose the questions are that are shown.
     """
 
     stem: str
@@ -50,6 +52,7 @@ class ArmView:
     categories: list[Category]
     category_names: dict[int | str, str]
     notices: list[str]
+    attribution: str | None
 
 
 def comparison_markdown(comparison: Comparison, folder: Path | None = None) -> str:
@@ -72,6 +75,7 @@ def arm_view(comparison: Comparison, measurement: Measurement | None = None) -> 
         categories=[_category(one, comparison) for one in comparison.by_category],
         category_names={one.number: one.name for one in comparison.by_category},
         notices=[] if measurement is None else list(notices(measurement)),
+        attribution=_attribution(comparison),
     )
 
 
@@ -95,6 +99,13 @@ def _file(comparison: Comparison, measurement: Measurement | None, first: bool) 
     if comparison.identical:
         return "as it was"
     return "new" if first else "replaced"
+
+
+def _attribution(comparison: Comparison) -> str | None:
+    """Whose the questions are that are shown; None where none is, or the corpus is the caller's own."""
+    shown = any(flip.question for level in comparison.flips for flip in (*level.lost, *level.gained))
+    pin = CORPORA.get(comparison.candidate.stem.partition(".")[0]) if comparison.candidate else None
+    return f"{pin.title}, {pin.licence}" if shown and pin else None
 
 
 def _chart(comparison: Comparison) -> list[Point]:

@@ -56,8 +56,16 @@ class Calls(Report):
     per_second: float
 
 
+class Source(Report):
+    """Whose code was measured: a repository, the commit that was checked out, and the address of the workflow's run."""
+
+    repository: str
+    commit: str | None
+    run: str | None
+
+
 class Provenance(Report):
-    """One arm's. ``writes`` and ``searches`` are null where there were none.
+    """One arm's. ``source`` is null outside of a workflow. ``writes`` and ``searches`` are null where there were none.
 
     ``rankings_sha256`` is of the lines before they are compressed. ``started`` is ISO 8601 in UTC, ``peak_memory_mb``
     the largest resident size of the process so far.
@@ -67,6 +75,7 @@ class Provenance(Report):
     measurement_sha256: str
     rankings_sha256: str
     command: list[str]
+    source: Source | None
     started: str
     seconds: Seconds
     embedding: Embedding | None

@@ -43,6 +43,7 @@ class Runner:
             "GITHUB_REPOSITORY": "acme/memory",
             "GITHUB_REF": "refs/heads/main",
             "GITHUB_EVENT_NAME": "schedule",
+            "GITHUB_SHA": "0" * 40,
             "GITHUB_OUTPUT": str(self.output),
             "GITHUB_STEP_SUMMARY": str(self.summary),
             **{f"INPUT_{name.upper()}": value for name, value in given.items()},
@@ -83,6 +84,9 @@ def test_two_nights_of_two_arms(runner):
     assert outputs["verdict"] == "not comparable"
     assert outputs["pull-request-operation"] == "none"
     assert "no baseline of this name yet" in log
+    provenance = json.loads((reports / "sample.now.instances-1.bm25.provenance.json").read_bytes())
+    assert provenance["source"] == {"repository": "acme/memory", "commit": "0" * 40, "run": None}
+    assert "memory=bm25" in provenance["command"]
     assert "there is no token" in runner.summary.read_text()
     stems = ["sample.now.instances-1.bm25", "sample.anchored.instances-1.bm25"]
     measurement = json.loads((reports / f"{stems[0]}.json").read_bytes())

@@ -47,6 +47,7 @@ def test_provenance_names_this_host_and_these_versions():
         started="2024-01-31T18:30:00+00:00",
         seconds=Seconds(run=1.5, ingest=1.0, search=0.25),
         embedding=Embedding(workers=2, cached=3, computed=4),
+        source=None,
         writes=None,
         searches=None,
         peak_memory_mb=peak_memory_mb(),
