@@ -146,7 +146,7 @@ def _measure_instance(
         accounting.count_gold(queries, list(gold_lost(instance, written, lost)))
         attribution = Attribution((fragment for fragment in written if fragment.unit.id not in lost), pool)
 
-        begun: list[tuple[Query, list[str | None]]] = []
+        names: list[list[str | None]] = []
         with (
             observer.phase("search", number),
             _each(queries, lambda query: found(query, store, result.searches), result.memory.concurrency) as answers,
@@ -156,17 +156,18 @@ def _measure_instance(
                 accounting.count_hits(len(hits), arm.limit, attributed)
                 result.queries.append(_scored(query, attributed.ranked, arm.granularity != "session"))
                 observer.advance("search", 1)
-                if len(begun) < _SEARCHES_REPEATED:
-                    begun.append((query, _names(hits)))
+                names.append(_names(hits))
         # Of the memories that ship with membench it is known, and shown by tests, that nothing of this happens.
         if result.memory.own:
-            result.noisy |= any(_names(found(query, store, Latency())) != names for query, names in begun)
+            first = zip(queries[:_SEARCHES_REPEATED], names, strict=False)
+            result.noisy |= any(_names(found(query, store, Latency())) != then for query, then in first)
     if result.memory.own and pool == _FIRST:
-        # An index that is built at random gives the same list as long as it stands.
+        # An index that is built at random gives the same list as long as it stands, and another only now and then.
         written = fragments(instance, arm.granularity, arm.chunk_size, corpus.text, arm.timeline, _AGAIN)
         with calls.opened(arm.memory, _AGAIN, instance.id) as again:
             _ingest(again, written, 0, Latency(), Silent())
-            result.noisy |= any(_names(found(query, again, Latency())) != names for query, names in begun)
+            both = zip(queries, names, strict=True)
+            result.noisy |= any(_names(found(query, again, Latency())) != then for query, then in both)
 
 
 @contextmanager

@@ -98,6 +98,8 @@ def own_temporary_folder() -> Iterator[Path]:
     In the system's own one, what others leave there could not be told from what the memory does.
     """
     with tempfile.TemporaryDirectory(prefix="membench-check-", ignore_cleanup_errors=True) as folder:
+        # A memory may run a server as another user, who has to pass through.
+        Path(folder).chmod(0o711)
         usual, variable = tempfile.tempdir, os.environ.get("TMPDIR")
         tempfile.tempdir = os.environ["TMPDIR"] = folder
         try:
