@@ -7,8 +7,8 @@ import sys
 import textwrap
 import threading
 import time
-from contextlib import suppress
 from collections import deque
+from contextlib import suppress
 from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
