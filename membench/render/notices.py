@@ -23,6 +23,8 @@ def notices(measurement: Measurement) -> Iterator[str]:
         yield f"{lost} of {wanting} not among them; the report names each"
     if counted.undated_units and measurement.arm.timeline != "now":
         yield f"{_several(counted.undated_units, 'unit')} without a date that can be read: their age counts as zero"
+    if counted.unattributed_hits:
+        yield f"{counted.unattributed_hits:,} of {_several(counted.hits, 'hit')} of nothing that stands in the store"
     if measurement.memory.noisy:
         yield "this memory is noisy: asked the same again, it gave another list, so that no delta of it is exact"
     if counted.empty_searches:

@@ -56,6 +56,9 @@ def _unclean(result: ArmResult, embedder: EmbedderIdentity | None) -> Iterator[s
         yield "measured with the toy embedder, which scores shared words, not meaning: never a result, never a baseline"
     if count := result.accounting.foreign_hits:
         yield f"{count:,} hits name a unit of another pool: the pools of this memory are not apart"
+    counted = result.accounting
+    if counted.hits and counted.unattributed_hits == counted.hits:
+        yield f"none of {counted.hits:,} hits names a unit or a text that was written: no figure here says anything"
     if not result.accounting.written:
         yield "the memory stored nothing: no figure here says anything of its ranking"
     elif not result.accounting.hits:

@@ -7,10 +7,6 @@ import pytest
 from known_examples import EXAMPLES
 
 
-def pytest_configure(config):
-    config.addinivalue_line("markers", "examples: needs the libraries of examples/memories (`make test-examples`)")
-
-
 @pytest.fixture(params=EXAMPLES, ids=lambda example: example.name.replace(" ", "-"))
 def example(request):
     request.param.skip_unless_usable()

@@ -96,11 +96,18 @@ def _hit(told: HitMessage) -> Hit:
     return Hit(told.score, told.unit, told.text)
 
 
+_IN_PYTHON: Mapping[Call, str] = {"write": '["stored", "duplicate"]', "search": "[(unit.id, 0.83)]"}
+
+
 def _expected(call: Call) -> str:
     model = ANSWERS[call]
     extra: Any = model.model_config["json_schema_extra"]
     example = json.dumps(extra["examples"][0])
-    return f"A good answer to {call} is, for example, {example}; the contract is what `membench schema memory` prints."
+    python = f", and of a Python object {_IN_PYTHON[call]}" if call in _IN_PYTHON else ""
+    return (
+        f"A good answer to {call} is, for example, {example}{python}; "
+        "the contract is what `membench schema memory` prints."
+    )
 
 
 def _fault(error: ValidationError, value: object) -> str:

@@ -118,12 +118,14 @@ class PythonMemory:
 
     def describe(self) -> Description:
         """What the object tells of itself. Raises MemoryCallError."""
-        told = self._bridge.call("describe", lambda: serve.plain_identity(self._memory.describe()))
+        told = self._bridge.call(
+            "describe", lambda: serve.plain_identity(serve.settled(self._memory.describe(), "describe"))
+        )
         return self._bridge.subject.description(told, self._embeds)
 
     def open(self, pool: str) -> "PythonStore":
         """A store of the object. Raises MemoryCallError."""
-        store = self._bridge.call("open", lambda: self._memory.open(pool))
+        store = self._bridge.call("open", lambda: serve.settled(self._memory.open(pool), "open"))
         try:
             return PythonStore(self._bridge, serve.complete(store, "write", "search", "close"))
         except serve.Unusable as error:
@@ -139,14 +141,18 @@ class PythonStore:
 
     def write(self, units: Sequence[Unit]) -> list[Receipt]:
         """One receipt a unit. Raises MemoryCallError."""
-        told = self._bridge.call("write", lambda: serve.plain_receipts(self._store.write(units)))
+        told = self._bridge.call(
+            "write", lambda: serve.plain_receipts(serve.settled(self._store.write(units), "write"))
+        )
         return self._bridge.subject.receipts(told, len(units))
 
     def search(self, query: str, limit: int, as_of: datetime | None) -> list[Hit]:
         """The hits in the order of the object. Raises MemoryCallError."""
-        told = self._bridge.call("search", lambda: serve.plain_hits(self._store.search(query, limit, as_of)))
+        told = self._bridge.call(
+            "search", lambda: serve.plain_hits(serve.settled(self._store.search(query, limit, as_of), "search"))
+        )
         return self._bridge.subject.hits(told)
 
     def close(self) -> None:
         """Closes the object's store. Raises MemoryCallError."""
-        self._bridge.call("close", self._store.close)
+        self._bridge.call("close", lambda: serve.settled(self._store.close(), "close"))

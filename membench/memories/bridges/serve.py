@@ -75,6 +75,15 @@ def build(factory: Callable[..., Any], options: dict[str, str], **more: Any) -> 
     return complete(memory, "describe", "open")
 
 
+def settled(value: Any, call: str) -> Any:
+    """``value``. Raises TypeError where it is yet to be awaited."""
+    if not inspect.isawaitable(value):
+        return value
+    if inspect.iscoroutine(value):
+        value.close()
+    raise TypeError(f"{call}() is async, and the calls are plain ones: let it run to its end inside, by asyncio.run")
+
+
 def complete(thing: Any, *calls: str) -> Any:
     """``thing``. Raises Unusable where it lacks one of ``calls``."""
     for name in calls:
@@ -238,22 +247,22 @@ class _Server:
             return self._describe(call["options"])
         pool = call["pool"]
         if asked == "open":
-            self._stores[pool] = complete(self._memory.open(pool), "write", "search", "close")
+            self._stores[pool] = complete(settled(self._memory.open(pool), "open"), "write", "search", "close")
             return {}
         store = self._stores[pool]
         if asked == "write":
             units = [Unit(one["id"], one["session"], one["text"], _moment(one["time"])) for one in call["units"]]
-            return plain_receipts(store.write(units))
+            return plain_receipts(settled(store.write(units), "write"))
         if asked == "search":
-            return plain_hits(store.search(call["query"], call["limit"], _moment(call["as_of"])))
-        store.close()
+            return plain_hits(settled(store.search(call["query"], call["limit"], _moment(call["as_of"])), "search"))
+        settled(store.close(), "close")
         del self._stores[pool]
         return {}
 
     def _describe(self, options: dict[str, str]) -> Any:
         if self._memory is None:
             self._memory = build(find_factory(self._spec), options)
-        told = plain_identity(self._memory.describe())
+        told = plain_identity(settled(self._memory.describe(), "describe"))
         searches = told.get("concurrency", 1) if isinstance(told, dict) else 1
         if self._searchers is None and isinstance(searches, int) and searches > 1:
             self._searchers = ThreadPoolExecutor(min(searches, 64))

@@ -11,6 +11,11 @@ from membench.memories.check.hits import names_of, shown_hits, shown_search
 from membench.memories.check.texts import SENTENCES, mixed_queries
 from membench.memories.protocol import Hit
 
+# Every one of them has as many words, and as many of the question: what is drawn by lot is drawn among them.
+_PLACES = ("attic", "barn", "cellar", "den", "foyer", "garage", "hall", "kitchen", "library", "porch", "study", "yard")
+_ALIKE = tuple(f"The lamp in the {place} is lit." for place in _PLACES)
+_OF_ALL = "Which lamp is lit?"
+_TIES_ASKED = 5
 _ROUNDS = 2
 _RELATIVE = 1e-3
 _SWITCH_SECONDS = 1e-5
@@ -41,6 +46,16 @@ def repeatable(bench: Bench) -> str:
                             f"{shown_search(query, LIMIT)}, twice",
                             f"{shown_hits(before)}; then {shown_hits(again)}",
                         )
+    with bench.pool() as pool:
+        pool.fill(_ALIKE)
+        before = pool.search(_OF_ALL)
+        for again in (pool.search(_OF_ALL) for _ in range(_TIES_ASKED)):
+            if differ(before, again):
+                raise Broken(
+                    "The same search gave another list, among texts that are as good as each other.",
+                    f"{shown_search(_OF_ALL, LIMIT)}, twice",
+                    f"{shown_hits(before)}; then {shown_hits(again)}",
+                )
     return f"{len(queries)} searches, each asked {2 * 2 + 1} times among the others, gave the same lists."
 
 

@@ -58,7 +58,20 @@ def check_spec(request: CheckRequest, *, root: Path, told: Callable[[Result], No
             for result in judged(bench, memories.new):
                 told(result)
                 results.append(result)
-    return report_of(parsed.shown, bench.description, results)
+    return report_of(parsed.shown, bench.description, agreed(results))
+
+
+def agreed(results: list[Result]) -> list[Result]:
+    """``results``, in which no rule holds for which another could not be judged: that one has seen what it did not."""
+    found = []
+    for result in results:
+        sign = f": see the rule `{result.name}`"
+        witness = next((one for one in results if one.holds is None and sign in one.reason), None)
+        if result.holds and witness is not None:
+            reason = f"{witness.reason.partition(sign)[0]}; the rule `{witness.name}` came upon it."
+            result = result.model_copy(update={"holds": False, "reason": reason})
+        found.append(result)
+    return found
 
 
 def report_of(spec: str, description: Description | None, results: list[Result]) -> CheckReport:

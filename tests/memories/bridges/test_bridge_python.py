@@ -253,7 +253,7 @@ def test_a_malformed_answer_is_named_by_its_field(python_file, search, told, pyt
 
 def test_calls_that_await_are_told_as_what_they_gave(python_file):
     path = python_file(broken().replace("def search", "async def search"))
-    assert "hits should be a valid list, found '<coroutine" in search_fault(f"{path}:Memory", sys.executable)
+    assert "search() is async, and the calls are plain ones" in search_fault(f"{path}:Memory", sys.executable)
 
 
 @both
