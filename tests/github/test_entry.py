@@ -165,6 +165,28 @@ def test_what_fails_is_one_annotation_and_in_the_summary(runner, inputs, exit_co
     assert "Nothing was compared and nothing is proposed" in summary
 
 
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [
+        ({"GITHUB_EVENT_NAME": "pull_request"}, "of the event pull_request"),
+        ({"GITHUB_EVENT_NAME": "pull_request_target"}, "of the event pull_request_target"),
+        ({"GITHUB_EVENT_NAME": "workflow_run"}, "of the event workflow_run"),
+        ({"GITHUB_REF": "refs/tags/v1"}, "not of a branch"),
+        ({"GITHUB_REPOSITORY": ""}, "not a run of GitHub Actions"),
+        ({"GITHUB_EVENT_PATH": "fork.json"}, "is a fork"),
+    ],
+)
+def test_where_nothing_may_be_proposed_nothing_is_asked_of_github(runner, environment, said):
+    (runner.workspace / "fork.json").write_text('{"repository": {"fork": true}}')
+    # A port that nobody listens on: had it been asked, the summary would say that it did not answer.
+    environment = {"GITHUB_API_URL": "http://127.0.0.1:9", **environment}
+    code, log, outputs = runner.run(environment, **SMALL | {"github_token": "sekret"})
+    assert (code, outputs["pull-request-operation"], errors(log)) == (0, "none", []), log
+    summary = runner.summary.read_text()
+    assert said in summary
+    assert "did not answer" not in summary
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"\x00\x01", b"[]", b'{"schema": "membench.measurement/1"}', b"null"])
 def test_a_baseline_that_cannot_be_read_is_breakage(runner, content):
     baseline = runner.workspace / "baselines" / "sample.now.instances-1.bm25.json"
