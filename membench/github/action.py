@@ -11,7 +11,7 @@ from membench.github.cache_key import cache_key
 from membench.github.comparing import Compared, compared
 from membench.github.context import Context
 from membench.github.inputs import Inputs
-from membench.github.measuring import Measured, measured, read_measurements
+from membench.github.measuring import measured, read_measurements
 from membench.github.proposal.propose import Proposed
 from membench.github.proposing import proposed
 from membench.github.setup import run_setup
@@ -45,28 +45,28 @@ def run_action(inputs: Inputs, context: Context) -> None:
     commands.write_outputs(context.output, {"report-dir": inputs.report_dir})
 
     with commands.group("Measure"):
-        found = _measured(inputs, context, folders)
+        measurements = _measured(inputs, context, folders)
     with commands.group("Compare"):
         comparison = compared(
-            found.measurements, inputs, folders.cache, folders.baselines, folders.reports, folders.templates
+            measurements, inputs, folders.cache, folders.baselines, folders.reports, folders.templates
         )
         for arm in comparison.run.arms:
             commands.say(_told(arm))
     with commands.group("Propose"):
         whole = _whole(inputs, context)
-        proposal = proposed(found.measurements, comparison.run, inputs, context, folders.templates, whole)
+        proposal = proposed(measurements, comparison.run, inputs, context, folders.templates, whole)
         for sentence in proposal.sentences:
             commands.say(sentence)
 
-    sentences = [*_unclean(found.measurements), *proposal.sentences]
+    sentences = [*_unclean(measurements), *proposal.sentences]
     if proposal.pull is not None:
         sentences.append(f"Pull request {proposal.pull.number}: {proposal.pull.url}")
-    summary = summary_markdown(comparison.run, found.measurements, sentences, whole, folders.templates)
+    summary = summary_markdown(comparison.run, measurements, sentences, whole, folders.templates)
     commands.write_summary(context.summary, summary)
     commands.annotate("notice", f"membench: {comparison.run.verdict}", _headlines(comparison))
     if not proposal.in_order:
         commands.annotate("notice", "membench: no pull request", " ".join(proposal.sentences))
-    commands.write_outputs(context.output, outputs(inputs, found.measurements, comparison, proposal, folders))
+    commands.write_outputs(context.output, outputs(inputs, measurements, comparison, proposal, folders))
 
 
 def outputs(
@@ -107,10 +107,10 @@ def _folders(inputs: Inputs, workspace: Path) -> Folders:
     )
 
 
-def _measured(inputs: Inputs, context: Context, folders: Folders) -> Measured:
+def _measured(inputs: Inputs, context: Context, folders: Folders) -> list[Measurement]:
     if inputs.measurements is None:
         return measured(inputs, context, folders.cache, folders.reports, folders.templates)
-    return Measured(read_measurements(context.workspace / inputs.measurements), None)
+    return read_measurements(context.workspace / inputs.measurements)
 
 
 def _whole(inputs: Inputs, context: Context) -> str:

@@ -55,8 +55,8 @@ def _given() -> dict[str, str]:
     """
     handed = os.environ.pop(_HANDED_OVER, "")
     if handed:
-        with os.fdopen(int(handed), "rb") as pipe:
-            return dict(json.load(pipe))
+        with os.fdopen(int(handed), "rb") as file:
+            return dict(json.load(file))
     given = dict(os.environ)
     workspace = read_context(given).workspace
     # It holds the environment until it is read: a pipe would block beyond its size.

@@ -3,7 +3,6 @@
 import logging
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from membench.corpora.catalog import CORPORA
@@ -16,7 +15,7 @@ from membench.embedding.store import fetch_model, model_path, verified_model
 from membench.errors import CorpusError, ModelError, ReportError, UsageError
 from membench.github.context import Context
 from membench.github.inputs import Inputs
-from membench.memories.spec import parse_spec, wants_embedder
+from membench.memories.spec import is_python, wants_embedder
 from membench.reports.loading import OtherSchema, read_measurement
 from membench.reports.measurement import Measurement
 from membench.reports.naming import stem_of
@@ -36,15 +35,9 @@ _WAIT = 600.0
 _NOT_MEASUREMENTS = (".provenance.json", ".comparison.json", "comparisons.json")
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """The arms, in order, and how many texts were put through the model for them; None where none was to be."""
-
-    measurements: list[Measurement]
-    embedded: int | None
-
-
-def measured(inputs: Inputs, context: Context, root: Path, report_dir: Path, templates: Path | None) -> Measured:
+def measured(
+    inputs: Inputs, context: Context, root: Path, report_dir: Path, templates: Path | None
+) -> list[Measurement]:
     """Fetches what is missing from the cache folder ``root``, measures every arm, writes its files and prints them."""
     request = _request(inputs)
     with locked(root, "the action", _WAIT):
@@ -60,8 +53,7 @@ def measured(inputs: Inputs, context: Context, root: Path, report_dir: Path, tem
                 source=Source(repository=context.repository, commit=context.commit, run=context.run_url),
             )
     print_outcomes(outcomes)
-    tally = outcomes[0].provenance.embedding
-    return Measured([outcome.measurement for outcome in outcomes], tally.computed if tally else None)
+    return [outcome.measurement for outcome in outcomes]
 
 
 def read_measurements(folder: Path) -> list[Measurement]:
@@ -125,7 +117,7 @@ def _as_given(inputs: Inputs) -> list[str]:
 
 def _interpreter(inputs: Inputs) -> Path | None:
     """Of a Python memory: never membench's own, whose libraries the caller's would replace."""
-    return Path(inputs.memory_python) if parse_spec(inputs.memory).kind == "python" else None
+    return Path(inputs.memory_python) if is_python(inputs.memory) else None
 
 
 def _request(inputs: Inputs) -> Request:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from membench.reports.measurement import Figure, LevelMetrics, Measurement, Metrics
+from membench.reports.measurement import Figure, LevelMetrics, Metrics
 
 METRICS = ("recall_all", "recall_any", "recall_micro", "ndcg")
 
@@ -36,8 +36,3 @@ def rows(metrics: Metrics, cut_offs: list[int], names: tuple[str, ...] = METRICS
 def denominators(metrics: Metrics, cut_offs: list[int]) -> list[Row]:
     """One row a level, whose figures' ``queries`` are the denominators of every metric above them."""
     return rows(metrics, cut_offs, ("recall_all",))
-
-
-def excluded(measurement: Measurement) -> int:
-    """Queries that are not scored."""
-    return measurement.counts.unanswerable + measurement.counts.without_gold
