@@ -9,7 +9,8 @@ from membench.corpora.selection import Slice
 from membench.metrics.aggregate import Figure, Observed, figures
 from membench.reports.measurement import Measurement, QueryRanks
 from membench.ruler.observer import Silent
-from membench.runs import Request, run_retrieval
+from membench.runs.request import Request
+from membench.runs.retrieval import run_retrieval
 
 PART = Reading(part=Slice(instances=1, queries=30))
 

@@ -13,7 +13,8 @@ from membench.files.paths import cache_root
 from membench.reports.canonical import canonical_json
 from membench.reports.measurement import Measurement
 from membench.ruler.observer import Silent
-from membench.runs import Request, run_retrieval
+from membench.runs.request import Request
+from membench.runs.retrieval import run_retrieval
 
 BASELINES = sorted((Path(__file__).parents[1] / "baselines").glob("*.json"))
 

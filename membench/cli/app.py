@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from membench import __version__
-from membench.cli import action, check_memory, compare, fetch, listing, retrieval, schema
+from membench.cli import action, check_memory, compare, fetch, listing, merge, retrieval, schema
 
 app = typer.Typer(
     name="membench",
@@ -36,6 +36,7 @@ def _options(
 app.command("list")(listing.list_command)
 app.command("fetch")(fetch.fetch_command)
 app.command("retrieval")(retrieval.retrieval_command)
+app.command("merge")(merge.merge_command)
 app.command("compare")(compare.compare_command)
 app.command("check-memory")(check_memory.check_memory_command)
 app.command("schema")(schema.schema_command)

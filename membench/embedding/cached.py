@@ -1,5 +1,6 @@
 """An embedder that remembers: what it was asked lately is in memory, the rest in the cache on disk."""
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -30,6 +31,7 @@ class CachedEmbedder:
         self._embedder = embedder
         self._cache = cache
         self._held: dict[bytes, CachedVector] = {}
+        self._lengths: dict[Kind, dict[bytes, int]] = defaultdict(dict)
         self.tally = EmbeddingTally()
 
     @property
@@ -45,6 +47,7 @@ class CachedEmbedder:
         if missing:
             self._fetch(missing, kind)
         entries = [self._held[key] for key in keys]
+        self._lengths[kind].update((key, entry.tokens) for key, entry in zip(keys, entries, strict=True))
         vectors = np.array([entry.vector for entry in entries], dtype=np.float32)
         return Embedded(
             vectors.reshape(len(texts), self.identity.dimension),
@@ -54,6 +57,14 @@ class CachedEmbedder:
     def forget(self) -> None:
         """Lets go of what is held in memory, so that it is bounded by what is asked between two calls."""
         self._held.clear()
+
+    def take_lengths(self) -> dict[Kind, Counter[int]]:
+        """How many distinct texts of each kind were asked for since the last call, by their length in tokens before
+        the input window cut them.
+        """
+        taken = {kind: Counter(lengths.values()) for kind, lengths in self._lengths.items()}
+        self._lengths.clear()
+        return taken
 
     def _fetch(self, missing: dict[bytes, str], kind: Kind) -> None:
         known = self._cache.get(list(missing)) if self._cache is not None else {}

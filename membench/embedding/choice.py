@@ -6,6 +6,10 @@ from pathlib import Path
 from membench.embedding.catalog import DEFAULT_MODEL, MODELS, Pooling, find_model
 from membench.embedding.llama import LlamaEmbedder
 from membench.embedding.store import local_model, verified_model
+from membench.errors import UsageError
+
+FULL = "full"
+"""The input window that is the model's own limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,17 @@ class EmbedderChoice:
         }
         asked = {"pooling": self.pooling, "document_prompt": self.document_prompt, "query_prompt": self.query_prompt}
         return {name: value for name, value in asked.items() if value is not None and value != usual[name]}
+
+
+def input_window_of(text: str) -> int | None:
+    """The tokens that ``text`` asks for, None for `full`. Raises UsageError for anything else."""
+    if text == FULL:
+        return None
+    if not text.isascii() or not text.isdecimal() or int(text) < 1:
+        raise UsageError(
+            f"--input-window {text}: expected a number of tokens, or {FULL} for as many as the model takes."
+        )
+    return int(text)
 
 
 def load_embedder(choice: EmbedderChoice, root: Path, workers: int) -> LlamaEmbedder:

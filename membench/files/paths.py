@@ -32,3 +32,8 @@ def corpora_dir(root: Path) -> Path:
 def vectors_dir(root: Path) -> Path:
     """Return the folder of the cached vectors below a cache folder."""
     return root / "vectors"
+
+
+def unfinished_dir(root: Path) -> Path:
+    """Return the folder of what runs that did not end have measured, below a cache folder."""
+    return root / "unfinished"

@@ -21,7 +21,8 @@ from membench.reports.measurement import Measurement
 from membench.reports.naming import stem_of
 from membench.reports.provenance import Source
 from membench.ruler.timeline import TIMELINES
-from membench.runs import Request, run_retrieval
+from membench.runs.request import Request
+from membench.runs.retrieval import run_retrieval
 from membench.terminal.locking import locked
 from membench.terminal.progress import measuring, transfer
 from membench.terminal.tables import print_outcomes

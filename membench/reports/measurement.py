@@ -29,6 +29,7 @@ class Slice(Report):
 class Quirks(Report):
     """What is odd in the corpus and was read all the same, counted."""
 
+    instances_without_sessions: Count
     blank_turns: Count
     undated_sessions: Count
     unsorted_instances: Count
@@ -60,7 +61,7 @@ class ArmSettings(Report):
     as_of: str | None
     granularity: Literal["turn", "chunk", "session"]
     chunk_size: Count | None
-    pool: Literal["own"]
+    pool: Literal["own", "shared"]
     roles: Literal["all", "user"]
     captions: bool
     speakers: bool
@@ -68,13 +69,18 @@ class ArmSettings(Report):
     cut_offs: list[Count]
 
 
-class Memory(Report):
-    """The system under test, as it described itself. ``noisy``: asked the same again, it gave another list."""
+class MemoryIdentity(Report):
+    """The system under test, as it described itself."""
 
     name: Name
     version: Name
     backend: Name
     options: dict[str, Setting]
+
+
+class Memory(MemoryIdentity):
+    """``noisy``: asked the same again, it gave another list."""
+
     noisy: bool
 
 
@@ -96,6 +102,30 @@ class Embedder(Report):
     probe: Sha256
 
 
+class Lengths(Report):
+    """The texts of one kind that were embedded, each distinct one of a pool once, in the embedder's own tokens, prompt
+    and special tokens included: how long they were, and what the input window took off. The quantiles are lengths that
+    occur (nearest rank), null where there is no text.
+    """
+
+    texts: Count
+    tokens: Count
+    texts_cut: Count
+    tokens_cut: Count
+    share_seen: float | None
+    p50: Count | None
+    p90: Count | None
+    p99: Count | None
+    longest: Count | None
+
+
+class Inputs(Report):
+    """What the embedder was given, and how much of it it saw."""
+
+    documents: Lengths
+    queries: Lengths
+
+
 class Counts(Report):
     """Where the corpus's queries went: each is in exactly one of these."""
 
@@ -113,13 +143,33 @@ class GoldLost(Report):
     reason: Name
 
 
+class SharedPool(Report):
+    """What a shared pool was made of, each its own number.
+
+    ``session_references`` stand in the instances, under ``session_ids`` distinct ids, with ``session_texts`` distinct
+    texts, each of which is written once. The memory accepted ``units_accepted`` of their units, collapsed
+    ``writes_collapsed`` into what stood there, refused ``units_refused``, and holds ``rows`` at the end.
+    ``redated_references`` have another date than the one that is written; ``sessions_never_stored`` stand nowhere.
+    """
+
+    session_references: Count
+    session_ids: Count
+    session_texts: Count
+    units_accepted: Count
+    writes_collapsed: Count
+    units_refused: Count
+    rows: Count
+    redated_references: Count
+    sessions_never_stored: Count
+
+
 class Accounting(Report):
     """What became of everything written and everything that came back.
 
     ``implied_decay``: what the memory's decay rate leaves of a score across ``widest_span_days``; null for a memory
     without one. ``foreign_hits`` are those of ``unattributed_hits`` that name a unit of another pool.
-    ``queries_missing_gold`` want some of ``gold_lost``; ``queries_without_gold_turn`` are scored at
-    session level only. ``empty_searches`` gave no hit, and so count at no cut-off.
+    ``queries_missing_gold`` want some of ``gold_lost``; ``queries_without_gold_turn`` are scored at session level
+    only. ``empty_searches`` gave no hit, and so count at no cut-off. ``shared`` is null for own pools.
     """
 
     attempted: Count
@@ -140,6 +190,7 @@ class Accounting(Report):
     widest_span_days: Count
     implied_decay: float | None
     queries_without_gold_turn: Count
+    shared: SharedPool | None
 
 
 class Figure(Report):
@@ -202,7 +253,7 @@ class QueryRanks(Report):
 
 
 class Measurement(Report):
-    """One arm, measured."""
+    """One arm, measured. ``inputs`` is null where the memory uses no embedder of the run."""
 
     schema_: Literal["membench.measurement/1"] = Field(alias="schema")
     status: Literal["clean", "unclean"]
@@ -211,6 +262,7 @@ class Measurement(Report):
     arm: ArmSettings
     memory: Memory
     embedder: Embedder | None
+    inputs: Inputs | None
     counts: Counts
     accounting: Accounting
     metrics: Metrics

@@ -55,6 +55,8 @@ def _of_corpus(corpus: Corpus) -> Iterator[str]:
 
 
 def _of_arm(arm: Arm) -> Iterator[str]:
+    if arm.pool != "own":
+        yield f"pool-{arm.pool}"
     if arm.timeline == "literal" and arm.as_of is not None:
         yield f"{arm.as_of:%Y-%m-%dT%H%M%S}"
     if arm.granularity != "turn":

@@ -64,8 +64,23 @@ class Source(Report):
     run: str | None
 
 
+class ShardRun(Report):
+    """How one of the shards that were merged was measured. ``shard`` is `2/4` for instance."""
+
+    shard: str
+    started: str
+    seconds: Seconds
+    embedding: Embedding | None
+    resumed: int
+    peak_memory_mb: float
+    host: Host
+
+
 class Provenance(Report):
-    """One arm's. ``source`` is null outside of a workflow. ``writes`` and ``searches`` are null where there were none.
+    """One arm's. ``source`` is null outside of a workflow. ``writes`` and ``searches`` are null where there were none,
+    and of merged shards. ``executor`` says who measured; ``resumed`` counts the pools that an earlier run of the same
+    arm had finished when it was killed. ``shards`` is null where nothing was merged; where it was, seconds and texts
+    are sums over the shards and the memory is the largest.
 
     ``rankings_sha256`` is of the lines before they are compressed. ``started`` is ISO 8601 in UTC, ``peak_memory_mb``
     the largest resident size of the process so far.
@@ -77,6 +92,9 @@ class Provenance(Report):
     command: list[str]
     source: Source | None
     started: str
+    executor: str
+    resumed: int
+    shards: list[ShardRun] | None
     seconds: Seconds
     embedding: Embedding | None
     writes: Calls | None

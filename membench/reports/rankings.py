@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import orjson
 
-from membench.ruler.retrieval import Scored
+from membench.ruler.scoring import Scored
 
 # Enough to tell scores apart; the last bits of a float64 score depend on the processor, and no rank does.
 _SCORE_DECIMALS = 9

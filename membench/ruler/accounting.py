@@ -1,13 +1,14 @@
 """What became of everything that was written and everything that came back: nothing is lost in silence."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from membench.corpora.types import Instance, Query
 from membench.memories.protocol import Receipt
 from membench.ruler.attribution import Attributed
 from membench.ruler.fragments import Fragment
+from membench.ruler.ledger import Ledger
+from membench.ruler.scoring import Wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +21,27 @@ class GoldLost:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class SharedSessions:
+    """The sessions of a shared pool. ``references`` stand in its instances, under ``ids`` distinct ids, with ``texts``
+    distinct texts, each of which is written once, dated as its first reference; ``redated`` references have another
+    date. Of ``never_stored`` of the texts nothing stands in the store.
+    """
+
+    references: int
+    ids: int
+    texts: int
+    redated: int
+    never_stored: int
+
+
 @dataclass(slots=True)
 class Accounting:
-    """Counts of one arm over all its pools.
+    """Counts of one pool, or of several together.
 
     ``attempted`` = ``written`` + duplicates + refused; ``foreign_hits`` are those ``unattributed_hits`` that name a
     unit of another pool; ``displaced`` units were written and pushed out again.
-    ``widest_span_days`` is from the first to the last dated session of an instance.
+    ``widest_span_days`` is from the first to the last dated session of a pool. ``shared`` is None for own pools.
     """
 
     attempted: int = 0
@@ -45,9 +60,10 @@ class Accounting:
     repeated_hits: int = 0
     undated_units: int = 0
     widest_span_days: int = 0
+    shared: SharedSessions | None = None
 
     def count_writes(self, fragments: Sequence[Fragment], receipts: Sequence[Receipt]) -> None:
-        """One pool's receipts, in the order of its fragments."""
+        """The receipts of some fragments, in their order."""
         self.attempted += len(fragments)
         self.undated_units += sum(fragment.unit.time is None for fragment in fragments)
         for receipt in receipts:
@@ -59,13 +75,18 @@ class Accounting:
             else:
                 self.refused[receipt.reason or "refused"] += 1
 
-    def count_gold(self, queries: Sequence[Query], lost: Sequence[GoldLost]) -> None:
-        """The gold of one instance's scored ``queries`` that does not stand in its store."""
-        names = {one.session if one.turn is None else one.turn for one in lost}
-        self.gold_lost += lost
-        self.queries_missing_gold += sum(
-            not names.isdisjoint([*query.gold_turns, *query.gold_sessions]) for query in queries
-        )
+    def count_gold(self, wanted: Sequence[Wanted], ledger: Ledger) -> None:
+        """The gold of the scored queries that does not stand in their store.
+
+        A gold turn is named once, however many queries want it. A gold session without gold turns is named as a whole.
+        """
+        lost = _Lost(ledger, wanted)
+        named: dict[tuple[str, str, str | None], GoldLost] = {}
+        for one in wanted:
+            missing = list(lost.of(one))
+            self.queries_missing_gold += bool(missing)
+            named.update({(gold.instance, gold.session, gold.turn): gold for gold in missing})
+        self.gold_lost += sorted(named.values(), key=lambda gold: gold.turn is None)
 
     def count_hits(self, returned: int, limit: int, attributed: Attributed) -> None:
         """One search's hits."""
@@ -77,40 +98,54 @@ class Accounting:
         self.foreign_hits += attributed.foreign
         self.repeated_hits += attributed.repeated
 
-
-def fates(fragments: Sequence[Fragment], receipts: Sequence[Receipt]) -> dict[str, str]:
-    """Why each unit that does not stand in the store is not there, by unit id."""
-    lost = {
-        fragment.unit.id: f"{receipt.status}: {receipt.reason}" if receipt.reason else receipt.status
-        for fragment, receipt in zip(fragments, receipts, strict=True)
-        if receipt.status != "stored"
-    }
-    for fragment, receipt in zip(fragments, receipts, strict=True):
-        lost.update((unit, f"displaced by a later unit of {fragment.session}") for unit in receipt.displaced)
-    return lost
+    def add(self, other: "Accounting") -> None:
+        """Counts what ``other`` counts too, after what is counted here."""
+        for name in _SUMS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.duplicates.update(other.duplicates)
+        self.refused.update(other.refused)
+        self.gold_lost += other.gold_lost
+        self.widest_span_days = max(self.widest_span_days, other.widest_span_days)
+        self.shared = self.shared or other.shared
 
 
-def gold_lost(instance: Instance, fragments: Sequence[Fragment], lost: dict[str, str]) -> Iterator[GoldLost]:
-    """The gold of the scorable queries of ``instance`` that no standing fragment holds.
-
-    A gold turn is named once, however many queries want it. A gold session without gold turns is named as a whole.
-    """
-    standing = [fragment for fragment in fragments if fragment.unit.id not in lost]
-    turns = {turn for fragment in standing for turn in fragment.turns}
-    sessions = {fragment.session for fragment in standing}
-    home = {turn.id: session.id for session in instance.sessions for turn in session.turns}
-    scorable = [query for query in instance.queries if query.scorable]
-    for turn in dict.fromkeys(turn for query in scorable for turn in query.gold_turns):
-        if turn not in turns:
-            why = _reason(lost, (fragment for fragment in fragments if turn in fragment.turns))
-            yield GoldLost(instance.id, home[turn], turn, why)
-    named = {home[turn] for query in scorable for turn in query.gold_turns}
-    for session in dict.fromkeys(session for query in scorable for session in query.gold_sessions):
-        if session not in sessions and session not in named:
-            why = _reason(lost, (fragment for fragment in fragments if fragment.session == session))
-            yield GoldLost(instance.id, session, None, why)
+_SUMS = (
+    "attempted",
+    "written",
+    "displaced",
+    "queries_missing_gold",
+    "searches",
+    "empty_searches",
+    "hits",
+    "hits_over_limit",
+    "unattributed_hits",
+    "foreign_hits",
+    "repeated_hits",
+    "undated_units",
+)
 
 
-def _reason(lost: dict[str, str], holders: Iterable[Fragment]) -> str:
-    reasons = dict.fromkeys(lost[fragment.unit.id] for fragment in holders)
-    return "; ".join(reasons) or "nothing of it is written: it is blank, or of other roles"
+class _Lost:
+    """Which gold stands nowhere, and why."""
+
+    def __init__(self, ledger: Ledger, wanted: Sequence[Wanted]) -> None:
+        self._named = {(one.instance, home) for one in wanted for home in one.homes}
+        self._turns = {turn for one in ledger.standing() for turn in one.turns}
+        self._sessions = {one.session for one in ledger.standing()}
+        self._reasons: dict[str, dict[str, None]] = defaultdict(dict)
+        for one in ledger.written:
+            if one.unit in ledger.lost:
+                for name in (f"session {one.session}", *(f"turn {turn}" for turn in one.turns)):
+                    self._reasons[name][ledger.lost[one.unit]] = None
+
+    def of(self, wanted: Wanted) -> Iterator[GoldLost]:
+        query = wanted.query
+        for turn, name, home in zip(wanted.turns, query.gold_turns, wanted.homes, strict=True):
+            if turn not in self._turns:
+                yield GoldLost(wanted.instance, home, name, self._why(self._reasons[f"turn {turn}"]))
+        for session, name in zip(wanted.sessions, query.gold_sessions, strict=True):
+            if session not in self._sessions and (wanted.instance, name) not in self._named:
+                yield GoldLost(wanted.instance, name, None, self._why(self._reasons[f"session {session}"]))
+
+    def _why(self, reasons: Iterable[str]) -> str:
+        return "; ".join(reasons) or "nothing of it is written: it is blank, or of other roles"

@@ -9,9 +9,10 @@ from membench.memories.protocol import Memory
 from membench.ruler.fragments import Granularity
 from membench.ruler.timeline import Timeline
 
-Pool = Literal["own"]
-"""Which sessions a query searches: those of its own instance."""
+Pool = Literal["own", "shared"]
+"""Which sessions a query searches: those of its own instance, or each distinct one of the corpus, written once."""
 
+POOLS: tuple[Pool, ...] = ("own", "shared")
 CUT_OFFS = (1, 3, 5, 8, 10, 20)
 LIMIT = 20
 CHUNK_SIZE = 1000

@@ -5,17 +5,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from membench.memories.protocol import Hit
-from membench.ruler.fragments import Fragment, is_of_another
+from membench.ruler.fragments import is_of_another
+from membench.ruler.ledger import Written, text_fingerprint
 
 
 @dataclass(frozen=True, slots=True)
 class Attributed:
-    """``ranked``: the fragments that were hit, best first, each once. ``unknown`` hits are of nothing that stands in
+    """``ranked``: what was hit, best first, each once. ``unknown`` hits are of nothing that stands in
     the store, of which ``foreign`` ones name a unit of another pool; ``repeated`` ones are of a fragment that was hit
     before.
     """
 
-    ranked: tuple[tuple[Fragment, float], ...]
+    ranked: tuple[tuple[Written, float], ...]
     unknown: int
     repeated: int
     foreign: int = 0
@@ -29,27 +30,22 @@ class Attribution:
     them, its second hit the second.
     """
 
-    def __init__(self, standing: Iterable[Fragment], pool: str) -> None:
+    def __init__(self, standing: Iterable[Written], pool: str) -> None:
         self._pool = pool
-        self._by_id: dict[str, Fragment] = {}
-        self._by_text: dict[str, list[Fragment]] = defaultdict(list)
-        self._by_stripped: dict[str, list[Fragment]] = defaultdict(list)
-        for fragment in standing:
-            self._by_id[fragment.unit.id] = fragment
-            self._by_text[fragment.unit.text].append(fragment)
-            self._by_stripped[fragment.unit.text.strip()].append(fragment)
+        self._by_id = {one.unit: one for one in standing}
+        self._texts: _Texts | None = None
 
     def attribute(self, hits: Sequence[Hit]) -> Attributed:
-        """The fragments of ``hits``, in their order."""
+        """What ``hits`` are of, in their order."""
         taken: set[str] = set()
-        ranked: list[tuple[Fragment, float]] = []
+        ranked: list[tuple[Written, float]] = []
         unknown = repeated = foreign = 0
         for hit in hits:
             candidates = self._candidates(hit)
-            fragment = next((one for one in candidates if one.unit.id not in taken), None)
-            if fragment is not None:
-                taken.add(fragment.unit.id)
-                ranked.append((fragment, hit.score))
+            found = next((one for one in candidates if one.unit not in taken), None)
+            if found is not None:
+                taken.add(found.unit)
+                ranked.append((found, hit.score))
             elif candidates:
                 repeated += 1
             else:
@@ -57,12 +53,31 @@ class Attribution:
                 foreign += hit.unit is not None and is_of_another(hit.unit, self._pool)
         return Attributed(tuple(ranked), unknown, repeated, foreign)
 
-    def _candidates(self, hit: Hit) -> Sequence[Fragment]:
+    def _candidates(self, hit: Hit) -> Sequence[Written]:
         if hit.unit is not None:
             found = self._by_id.get(hit.unit)
             return () if found is None else (found,)
         if hit.text is None:
             return ()
-        exact = self._by_text.get(hit.text, [])
-        stripped = hit.text.strip()
-        return exact if exact and hit.text != stripped else [*exact, *self._by_stripped.get(stripped, ())]
+        if self._texts is None:
+            # Most memories give back ids, and then nobody asks for a text.
+            self._texts = _Texts(self._by_id.values())
+        return self._texts.of(hit.text)
+
+
+class _Texts:
+    """What stands, by its text."""
+
+    def __init__(self, standing: Iterable[Written]) -> None:
+        self._whole: dict[bytes, list[Written]] = defaultdict(list)
+        self._stripped: dict[bytes, list[Written]] = defaultdict(list)
+        for one in standing:
+            self._whole[one.text].append(one)
+            self._stripped[one.stripped].append(one)
+
+    def of(self, text: str) -> Sequence[Written]:
+        exact = self._whole.get(text_fingerprint(text), [])
+        stripped = text.strip()
+        if exact and text != stripped:
+            return exact
+        return [*exact, *self._stripped.get(text_fingerprint(stripped), ())]

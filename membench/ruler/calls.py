@@ -28,19 +28,19 @@ def describe(memory: Memory) -> Description:
 
 
 @contextmanager
-def opened(memory: Memory, pool: str, instance: str) -> Iterator[Store]:
+def opened(memory: Memory, pool: str, about: str) -> Iterator[Store]:
     """A fresh store, closed at the end; what the body raises stays the error. Raises MemoryCallError.
 
-    The memory is given the name ``pool``, an error ``instance``: a corpus's ids can tell the answer.
+    The memory is given the name ``pool``, an error says ``about``: a corpus's ids can tell the answer.
     """
-    store = _called(f"opening a store for instance {instance}", lambda: memory.open(pool))
+    store = _called(f"opening a store for {about}", lambda: memory.open(pool))
     try:
         yield store
     except BaseException:
         with suppress(Exception):
             store.close()
         raise
-    _called(f"closing the store for instance {instance}", store.close)
+    _called(f"closing the store for {about}", store.close)
 
 
 def write(store: Store, part: Sequence[Fragment], latency: Latency) -> Sequence[Receipt]:

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import count
 from typing import Literal
 
 from membench.corpora.rendering import TextOptions, transcript, turn_text
 from membench.corpora.types import Instance, Session, Turn
 from membench.memories.protocol import Unit
-from membench.ruler.timeline import Timeline, said_at
+from membench.ruler.timeline import Timeline, newest_of, said_at
 
 Granularity = Literal["turn", "chunk", "session"]
 # A pool's name, then the number of the unit in it.
@@ -27,22 +28,39 @@ class Fragment:
     turns: tuple[str, ...]
 
 
-def fragments(
-    instance: Instance, granularity: Granularity, chunk_size: int, text: TextOptions, timeline: Timeline, pool: str
-) -> list[Fragment]:
-    """The fragments of ``instance`` in the order of the corpus. Blank turns have none.
+class Fragmenter:
+    """Makes the fragments of one pool, in the order in which sessions are given to it. Blank turns have none.
 
     Unit and session ids number what is written to ``pool``, in that order, and so tell nothing that the order does not.
     No two pools share one: a hit from another pool is told from any other that is not this pool's.
     """
-    numbers = count(1)
-    made = []
-    for place, session in enumerate(instance.sessions, start=1):
-        time = said_at(timeline, session, instance)
-        for body, turns in _bodies(session, granularity, chunk_size, text):
-            unit = Unit(f"{pool}u{next(numbers)}", f"{pool}s{place}", body, time)
-            made.append(Fragment(unit, session.id, turns))
-    return made
+
+    def __init__(self, granularity: Granularity, chunk_size: int, text: TextOptions, pool: str) -> None:
+        self._granularity = granularity
+        self._chunk_size = chunk_size
+        self._text = text
+        self._pool = pool
+        self._units = count(1)
+        self._sessions = count(1)
+
+    def fragments(self, session: Session, time: datetime | None) -> Iterator[Fragment]:
+        """Those of the next session, which was said at ``time``."""
+        opaque = f"{self._pool}s{next(self._sessions)}"
+        for body, turns in _bodies(session, self._granularity, self._chunk_size, self._text):
+            yield Fragment(Unit(f"{self._pool}u{next(self._units)}", opaque, body, time), session.id, turns)
+
+
+def fragments(
+    instance: Instance, granularity: Granularity, chunk_size: int, text: TextOptions, timeline: Timeline, pool: str
+) -> list[Fragment]:
+    """The fragments of ``instance``, a pool of its own, in the order of the corpus."""
+    fragmenter = Fragmenter(granularity, chunk_size, text, pool)
+    newest = newest_of(instance)
+    return [
+        fragment
+        for session in instance.sessions
+        for fragment in fragmenter.fragments(session, said_at(timeline, session, newest))
+    ]
 
 
 def is_of_another(unit: str, pool: str) -> bool:

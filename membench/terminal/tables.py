@@ -5,7 +5,8 @@ from rich.table import Table
 from membench.render.figures import METRICS, levels, rows
 from membench.render.notices import notices
 from membench.reports.measurement import Figure, Measurement
-from membench.runs import Outcome
+from membench.runs.outcome import Outcome
+from membench.runs.retrieval import ShardOutcome
 from membench.terminal.console import errors, output
 
 
@@ -22,11 +23,32 @@ def print_outcomes(outcomes: list[Outcome]) -> None:
         for notice in notices(measurement):
             output.print(notice, soft_wrap=True)
         seconds = outcome.provenance.seconds
+        if outcome.provenance.resumed:
+            output.print(f"{_resumed(outcome.provenance.resumed)} finished before", soft_wrap=True)
         output.print(
             f"ingest {seconds.ingest:.1f} s, search {seconds.search:.1f} s, whole run {seconds.run:.1f} s; "
             f"report: {outcome.report_path}\n",
             soft_wrap=True,
         )
+
+
+def print_shards(shards: list[ShardOutcome]) -> None:
+    """A line for each shard, and how to merge them."""
+    for outcome in shards:
+        shard = outcome.shard
+        queries = sum(len(part.findings.queries) for part in shard.parts)
+        output.print(
+            f"{shard.head.corpus.key}.{shard.head.arm.name}, shard {shard.run.shard}: {len(shard.parts):,} of "
+            f"{shard.head.corpus.instances:,} instances and {queries:,} scored queries in {shard.run.seconds.run:.1f} s",
+            soft_wrap=True,
+        )
+        if shard.run.resumed:
+            output.print(f"{_resumed(shard.run.resumed)} finished before", soft_wrap=True)
+        output.print(f"when all {shard.of} are measured: membench merge {outcome.path.parent}\n", soft_wrap=True)
+
+
+def _resumed(pools: int) -> str:
+    return f"resumed: {pools:,} {'pool was' if pools == 1 else 'pools were'}"
 
 
 def _title(outcome: Outcome) -> str:

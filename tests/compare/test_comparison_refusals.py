@@ -64,6 +64,7 @@ WHOLE = {
     "status": "refused unless clean",
     "reasons": "refused where there is one",
     **dict.fromkeys(PARTS, "field by field, above"),
+    "inputs": "what came of it: the lengths of what the memory has embedded",
     "counts": "refused unless all that are scored are there",
     "accounting": "what came of it",
     "metrics": "what came of it",

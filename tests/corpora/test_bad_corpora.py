@@ -3,6 +3,7 @@ what was asked wrongly is a UsageError."""
 
 import gzip
 import json
+import random
 from copy import deepcopy
 
 import pytest
@@ -90,6 +91,8 @@ def changed(document, path, value):
         inner = inner[step]
     if value is DELETED:
         del inner[path[-1]]
+    elif isinstance(inner, list) and path[-1] == len(inner):
+        inner.append(value)
     else:
         inner[path[-1]] = value
     return copy
@@ -143,6 +146,52 @@ FIELDS = [
     ("locomo", (0, "qa", 0, "evidence"), "D1:1", "1 (conv-1), field qa[0].evidence: Input should be a valid list"),
     ("locomo", (0, "qa", 0, "evidence", 0), 1, "1 (conv-1), field qa[0].evidence[0]: Input should be a valid string"),
     ("longmemeval", (0, "question_date"), DELETED, "1 (q1), field question_date: Field required"),
+    (
+        "longmemeval",
+        (0, "question_date"),
+        None,
+        "1 (q1), field question_date: Input should be a valid string, found None",
+    ),
+    ("longmemeval", (0, "question"), 7, "1 (q1), field question: Input should be a valid string, found 7"),
+    ("longmemeval", (0, "question_id"), DELETED, "1, field question_id: Field required"),
+    (
+        "longmemeval",
+        (0, "answer"),
+        ["Oslo"],
+        "1 (q1), field answer.str: Input should be a valid string, found ['Oslo']",
+    ),
+    (
+        "longmemeval",
+        (0, "answer_session_ids"),
+        "answer_1",
+        "1 (q1), field answer_session_ids: Input should be a valid list",
+    ),
+    (
+        "longmemeval",
+        (0, "haystack_session_ids", 1),
+        2,
+        "1 (q1), field haystack_session_ids[1]: Input should be a valid s",
+    ),
+    ("longmemeval", (0, "haystack_dates", 0), None, "1 (q1), field haystack_dates[0]: Input should be a valid string"),
+    ("longmemeval", (0, "haystack_sessions"), None, "1 (q1), field haystack_sessions: Input should be a valid list"),
+    (
+        "longmemeval",
+        (0, "haystack_sessions", 1, 0, "content"),
+        None,
+        "1 (q1), field haystack_sessions[1][0].content: Input should be a valid string, found None",
+    ),
+    (
+        "longmemeval",
+        (0, "haystack_sessions", 1, 0),
+        "I got a dog.",
+        "1 (q1), field haystack_sessions[1][0]: Input should be a valid dictionary",
+    ),
+    (
+        "longmemeval",
+        (1,),
+        LONGMEMEVAL[0],
+        "2 (q1), field id: expected unique ids, 'q1' stands in an earlier instance too",
+    ),
     (
         "longmemeval",
         (0, "haystack_sessions", 1, 1, "role"),
@@ -281,6 +330,26 @@ def test_a_damaged_gzip_stream_is_refused(shape, damage, corpus_file):
     else:
         packed[-6] ^= 1
     assert "gzip stream is damaged or cut short" in refusal(corpus_file(bytes(packed)), "longmemeval")
+
+
+@pytest.mark.parametrize(("shape", "place"), [("array", "in value 2"), ("lines", "on line 2")])
+@pytest.mark.parametrize("cut", ["the text", "the packed text", "the stream"])
+def test_a_file_that_ends_within_an_instance_is_refused(shape, place, cut, corpus_file):
+    chance = random.Random(1)
+    content = [
+        [{"role": "user", "content": chance.randbytes(100_000).hex()}],
+        [{"role": "user", "content": "I got a dog."}],
+    ]
+    three = [{**LONGMEMEVAL[0], "question_id": f"q{number}", "haystack_sessions": content} for number in (1, 2, 3)]
+    text = (json.dumps(three) if shape == "array" else "".join(f"{json.dumps(one)}\n" for one in three)).encode()
+    half = len(text) // 2
+    written = {
+        "the text": text[:half],
+        "the packed text": gzip.compress(text[:half]),
+        "the stream": gzip.compress(text)[:-70_000],
+    }
+    expected = "the gzip stream is damaged or cut short: " if cut == "the stream" else f"invalid JSON {place}: "
+    assert refusal(corpus_file(written[cut]), "longmemeval").startswith(expected)
 
 
 @pytest.mark.parametrize("content", ["", " \n\t", "3", '"text"', "null", b"\x1f\x8b", b"\x00\x01"])

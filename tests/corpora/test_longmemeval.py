@@ -21,9 +21,13 @@ TYPES = {
 }
 
 
+def opened(path):
+    return open_corpus(str(path), path.parent, Reading(), "longmemeval")
+
+
 @pytest.fixture(scope="module")
 def oracle(oracle_file):
-    return open_corpus(str(oracle_file), oracle_file.parent, Reading(), "longmemeval")
+    return opened(oracle_file)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +42,32 @@ def oracle_raw(oracle_file):
 
 @pytest.fixture(scope="module")
 def s_survey(longmemeval_s_file):
-    return open_corpus(str(longmemeval_s_file), longmemeval_s_file.parent, Reading(), "longmemeval").survey
+    return opened(longmemeval_s_file).survey
+
+
+def counted(path):
+    """What the survey does not count, or counts of answerable queries only."""
+    counts = Counter()
+    dates: dict[str, set[str]] = {}
+    for raw, instance in raw_and_read(path, None):
+        query = instance.queries[0]
+        gold = set(query.gold_turns)
+        homes = {turn.id: session for session in instance.sessions for turn in session.turns}
+        roles = Counter(turn.role for session in instance.sessions for turn in session.turns if turn.id in gold)
+        counts["integer answers"] += isinstance(raw["answer"], int)
+        counts["without gold turn"] += not gold
+        counts["without gold turn, unanswerable"] += not gold and query.unanswerable
+        counts["gold turns of the assistant"] += roles["assistant"]
+        counts["begun by the assistant"] += sum(session.turns[0].role == "assistant" for session in instance.sessions)
+        counts["gold turn after the question"] += any(homes[name].date > query.asked for name in gold)
+        without = set(query.gold_sessions) - {homes[name].id for name in gold}
+        counts["gold sessions without gold turn"] += len(without)
+        counts["gold sessions without gold turn, unanswerable"] += len(without) * query.unanswerable
+        for name, date in zip(raw["haystack_session_ids"], raw["haystack_dates"], strict=True):
+            dates.setdefault(name, set()).add(date)
+    counts["unique session ids"] = len(dates)
+    counts["session ids of several dates"] = sum(len(of) > 1 for of in dates.values())
+    return counts
 
 
 def raw_and_read(path, count):
@@ -65,36 +94,25 @@ def test_oracle_quirks(oracle):
     assert quirks.blank_turns == 0
     assert quirks.undated_sessions == 0
     assert quirks.dangling_references == 0
+    assert quirks.instances_without_sessions == 0
 
 
-def test_evidence_after_the_question_counts_gold_sessions(oracle, oracle_instances):
-    """FACTS has 42: those with a gold turn in a session after the question. One more has a gold session without one."""
-    with_turn = 0
-    for instance in oracle_instances:
-        query = instance.queries[0]
-        after = [session for session in instance.sessions if session.date > query.asked]
-        with_turn += bool({turn.id for session in after for turn in session.turns} & set(query.gold_turns))
-    assert with_turn == 42
+def test_evidence_of_oracle(oracle, oracle_file):
+    """The survey counts answerable queries, and evidence after the question by gold sessions, not by gold turns."""
+    assert counted(oracle_file) == {
+        "integer answers": 32,
+        "without gold turn": 21,
+        "without gold turn, unanswerable": 21,
+        "gold turns of the assistant": 54,
+        "begun by the assistant": 5,
+        "gold turn after the question": 42,
+        "gold sessions without gold turn": 94,
+        "gold sessions without gold turn, unanswerable": 49,
+        "unique session ids": 940,
+        "session ids of several dates": 8,
+    }
     assert oracle.survey.quirks.evidence_after_question == 43
-
-
-def test_gold_sessions_without_a_gold_turn_count_answerable_queries(oracle, oracle_instances):
-    """FACTS has 94: 49 of them belong to unanswerable queries, which are never scored."""
-    without = Counter(
-        query.unanswerable
-        for instance in oracle_instances
-        for query in instance.queries
-        for session in instance.sessions
-        if session.id in query.gold_sessions and not {turn.id for turn in session.turns} & set(query.gold_turns)
-    )
-    assert without == {True: 49, False: 45}
-    assert oracle.survey.quirks.gold_sessions_without_gold_turn == 45
-
-
-def test_queries_without_any_gold_turn_are_all_unanswerable(oracle_instances):
-    without = [query for instance in oracle_instances for query in instance.queries if not query.gold_turns]
-    assert len(without) == 21
-    assert all(query.unanswerable and query.id.endswith("_abs") for query in without)
+    assert oracle.survey.quirks.gold_sessions_without_gold_turn == 94 - 49
 
 
 def test_the_six_question_types_are_the_categories(oracle_instances):
@@ -104,20 +122,11 @@ def test_the_six_question_types_are_the_categories(oracle_instances):
 
 
 def test_gold_turns_are_those_with_an_answer_of_both_roles(oracle_instances, oracle_raw):
-    roles = Counter()
     for instance, raw in zip(oracle_instances, oracle_raw, strict=True):
         turns = [turn for session in instance.sessions for turn in session.turns]
         marked = [turn.get("has_answer") for session in raw["haystack_sessions"] for turn in session]
         gold = {turn.id for turn, mark in zip(turns, marked, strict=True) if mark}
         assert set(instance.queries[0].gold_turns) == gold
-        roles.update(turn.role for turn in turns if turn.id in gold)
-    assert roles["assistant"] == 54
-
-
-def test_queries_with_integer_answers_are_read(oracle_instances, oracle_raw):
-    integers = {raw["question_id"] for raw in oracle_raw if isinstance(raw["answer"], int)}
-    assert len(integers) == 32
-    assert integers <= {instance.id for instance in oracle_instances}
 
 
 def test_every_date_parses_to_what_is_written(oracle_instances, oracle_raw):
@@ -150,7 +159,7 @@ def test_in_s_a_repeated_session_id_is_kept_apart(longmemeval_s_file):
 
 @pytest.mark.slow
 def test_s_is_counted(s_survey):
-    assert (s_survey.instances, s_survey.sessions, s_survey.queries) == (499, 23_806, 499)
+    assert (s_survey.instances, s_survey.sessions, s_survey.turns, s_survey.queries) == (499, 23_806, 246_189, 499)
     assert (s_survey.scorable, s_survey.unanswerable, s_survey.without_gold) == (469, 30, 0)
     assert s_survey.has_distractors
 
@@ -161,11 +170,27 @@ def test_s_quirks(s_survey):
     assert quirks.repeated_session_ids == 13
     assert quirks.unsorted_instances == 210
     assert quirks.blank_turns == 12
-    # FACTS has 43 by gold turns and 94 with the unanswerable, as in oracle.
     assert quirks.evidence_after_question == 44
     assert quirks.gold_sessions_without_gold_turn == 45
     assert quirks.undated_sessions == 0
     assert quirks.dangling_references == 0
+    assert quirks.instances_without_sessions == 0
+
+
+@pytest.mark.slow
+def test_evidence_of_s(longmemeval_s_file):
+    assert counted(longmemeval_s_file) == {
+        "integer answers": 32,
+        "without gold turn": 21,
+        "without gold turn, unanswerable": 21,
+        "gold turns of the assistant": 54,
+        "begun by the assistant": 1_933,
+        "gold turn after the question": 43,
+        "gold sessions without gold turn": 94,
+        "gold sessions without gold turn, unanswerable": 49,
+        "unique session ids": 19_167,
+        "session ids of several dates": 3_916,
+    }
 
 
 def question(**changed):
@@ -192,7 +217,44 @@ def test_a_repeated_id_never_takes_the_name_of_another(tmp_path):
 
 
 def test_a_date_that_does_not_parse_is_counted_and_no_date(corpus_file):
-    path = corpus_file([question(haystack_dates=["2023/05/20 (Sat) 02:21", "soon", "", "2023-05-20"])])
-    corpus = open_corpus(str(path), path.parent, Reading(), "longmemeval")
+    corpus = opened(corpus_file([question(haystack_dates=["2023/05/20 (Sat) 02:21", "soon", "", "2023-05-20"])]))
     assert corpus.survey.quirks.undated_sessions == 3
     assert [session.date is None for session in next(corpus.instances()).sessions] == [False, True, True, True]
+
+
+def test_gold_that_names_nothing_is_counted_and_a_query_of_no_other_is_without_gold(corpus_file):
+    other = question(question_id="q2", answer_session_ids=["answer_9", "b"])
+    corpus = opened(corpus_file([question(answer_session_ids=["a", "A"]), other]))
+    assert [one.queries[0].dangling for one in corpus.instances()] == [("A",), ("answer_9", "b")]
+    assert corpus.survey.quirks.dangling_references == 3
+    assert (corpus.survey.scorable, corpus.survey.without_gold) == (1, 1)
+
+
+def test_an_instance_without_sessions_is_counted_and_has_no_gold(corpus_file):
+    nothing = {"haystack_dates": [], "haystack_session_ids": [], "haystack_sessions": []}
+    corpus = opened(corpus_file([question(question_id="q0", **nothing), question()]))
+    assert [len(one.sessions) for one in corpus.instances()] == [0, 4]
+    assert corpus.survey.quirks.instances_without_sessions == 1
+    assert (corpus.survey.scorable, corpus.survey.without_gold) == (1, 1)
+
+
+def test_an_empty_session_is_read_and_holds_no_gold_turn(corpus_file):
+    sessions = [[], *question()["haystack_sessions"][1:]]
+    corpus = opened(corpus_file([question(haystack_sessions=sessions)]))
+    instance = next(corpus.instances())
+    assert instance.sessions[0].turns == ()
+    assert instance.queries[0].gold_sessions == ("a",)
+    assert corpus.survey.quirks.gold_sessions_without_gold_turn == 1
+
+
+def test_a_turn_is_gold_only_where_it_is_marked_true(corpus_file):
+    marks = [{}, {"has_answer": None}, {"has_answer": False}, {"has_answer": True}]
+    first = [{"role": "user", "content": "I moved to Oslo.", **mark} for mark in marks]
+    corpus = opened(corpus_file([question(haystack_sessions=[first, first, first, first])]))
+    assert next(corpus.instances()).queries[0].gold_turns == ("a:4",)
+
+
+def test_a_question_date_that_does_not_parse_is_no_date(corpus_file):
+    corpus = opened(corpus_file([question(question_date="2023-05-01")]))
+    assert next(corpus.instances()).queries[0].asked is None
+    assert corpus.survey.quirks.evidence_after_question == 0

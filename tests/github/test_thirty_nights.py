@@ -12,7 +12,8 @@ from membench.github.proposal import repository
 from membench.reports.canonical import canonical_json
 from membench.reports.naming import stem_of
 from membench.ruler.observer import Silent
-from membench.runs import Request, run_retrieval
+from membench.runs.request import Request
+from membench.runs.retrieval import run_retrieval
 
 BRANCH = "membench/baselines"
 

@@ -16,7 +16,8 @@ from membench.render.measurement import measurement_markdown
 from membench.render.text import one_line
 from membench.reports.measurement import GoldLost, Measurement, Omitted
 from membench.ruler.observer import Silent
-from membench.runs import Request, run_retrieval
+from membench.runs.request import Request
+from membench.runs.retrieval import run_retrieval
 
 
 @pytest.mark.parametrize("text", HOSTILE)

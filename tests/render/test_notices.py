@@ -5,7 +5,8 @@ from membench.corpora.selection import Slice
 from membench.render.measurement import measurement_markdown
 from membench.render.notices import notices
 from membench.ruler.observer import Silent
-from membench.runs import Request, run_retrieval
+from membench.runs.request import Request
+from membench.runs.retrieval import run_retrieval
 
 PART = Reading(part=Slice(instances=1))
 

@@ -8,7 +8,8 @@ from membench.corpora.corpus import Reading
 from membench.corpora.selection import Slice
 from membench.reports.measurement import Measurement
 from membench.ruler.observer import Silent
-from membench.runs import Request, run_retrieval
+from membench.runs.request import Request
+from membench.runs.retrieval import run_retrieval
 
 PART = Reading(part=Slice(instances=1, queries=30))
 

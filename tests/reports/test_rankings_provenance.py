@@ -10,7 +10,7 @@ from membench.corpora.types import Category
 from membench.reports.canonical import canonical_json
 from membench.reports.provenance import Embedding, Provenance, Seconds, host, peak_memory_mb, versions
 from membench.reports.rankings import packed, rankings_lines
-from membench.ruler.retrieval import Scored
+from membench.ruler.scoring import Scored
 
 
 def scored(name: str, *hits: tuple[str, tuple[str, ...], float]) -> Scored:
@@ -45,6 +45,9 @@ def test_provenance_names_this_host_and_these_versions():
         rankings_sha256="1" * 64,
         command=["membench", "retrieval", "sample"],
         started="2024-01-31T18:30:00+00:00",
+        executor="local",
+        resumed=0,
+        shards=None,
         seconds=Seconds(run=1.5, ingest=1.0, search=0.25),
         embedding=Embedding(workers=2, cached=3, computed=4),
         source=None,

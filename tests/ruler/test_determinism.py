@@ -14,7 +14,8 @@ import membench
 from membench.corpora.corpus import Reading
 from membench.corpora.selection import Slice
 from membench.ruler.observer import Silent
-from membench.runs import Request, run_retrieval
+from membench.runs.request import Request
+from membench.runs.retrieval import run_retrieval
 
 ARMS = ("now", "anchored")
 READING = Reading(part=Slice(instances=2))
@@ -37,7 +38,8 @@ from pathlib import Path
 from membench.corpora.corpus import Reading
 from membench.corpora.selection import Slice
 from membench.ruler.observer import Silent
-from membench.runs import Request, run_retrieval
+from membench.runs.request import Request
+from membench.runs.retrieval import run_retrieval
 
 request = Request("sample", reading=Reading(part=Slice(instances=2)), timelines=("now", "anchored"), workers=2)
 root, reports = map(Path, sys.argv[1:3])

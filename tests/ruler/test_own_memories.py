@@ -9,7 +9,7 @@ import pytest
 from membench.embedding.choice import EmbedderChoice
 from membench.errors import MemoryCallError
 from membench.memories.protocol import Description, Hit, Receipt
-from membench.reports.build import measurement_of
+from membench.reports.build import head_of, measurement_of
 from membench.reports.provenance import calls_of
 from membench.ruler.arm import Arm
 from membench.ruler.latency import Latency
@@ -24,6 +24,10 @@ def own(**said):
 def measured(corpus, memory):
     (result,) = measure(corpus, [Arm(memory)], None, Silent())
     return result
+
+
+def reported(corpus, result):
+    return measurement_of(head_of(corpus, result.arm, result.memory, None, EmbedderChoice()), result.parts)
 
 
 def in_order(units, query):
@@ -44,9 +48,7 @@ def turning():
 def test_a_memory_whose_repeated_searches_differ_is_noisy(corpus, memory_that):
     assert measured(corpus, memory_that(describing=own(), searching=turning())).noisy
     assert not measured(corpus, memory_that(describing=own())).noisy
-    found = measurement_of(
-        corpus, measured(corpus, memory_that(describing=own(), searching=turning())), None, EmbedderChoice()
-    )
+    found = reported(corpus, measured(corpus, memory_that(describing=own(), searching=turning())))
     assert found.memory.noisy
     assert found.status == "clean"
 
@@ -70,8 +72,8 @@ def test_a_memory_that_is_built_otherwise_the_second_time_is_noisy(corpus, memor
 def test_the_repeated_searches_are_in_no_figure(corpus, memory_that):
     memory = memory_that(describing=own())
     result = measured(corpus, memory)
-    assert (result.accounting.searches, len(result.queries), len(result.searches.seconds)) == (2, 2, 2)
-    assert (result.accounting.attempted, len(result.writes.seconds)) == (4, 1)
+    assert (result.accounting.searches, len(result.queries), len(result.timed.searches.seconds)) == (2, 2, 2)
+    assert (result.accounting.attempted, len(result.timed.writes.seconds)) == (4, 1)
     assert len(memory.searches) == 6
     assert memory.pools == ["p1", "p0"]
     assert len({unit.id for unit in memory.units}) == len(memory.units) == 8
@@ -90,7 +92,7 @@ def test_a_hit_from_another_pool_is_counted_and_makes_the_measurement_unclean(co
     result = measured(corpus, memory_that(searching=searching))
     counts = result.accounting
     assert (counts.foreign_hits, counts.unattributed_hits) == (2 * foreign, 2)
-    found = measurement_of(corpus, result, None, EmbedderChoice())
+    found = reported(corpus, result)
     assert found.status == ("unclean" if foreign else "clean")
     assert any("another pool" in reason for reason in found.reasons) == bool(foreign)
 

@@ -1,0 +1,65 @@
+"""From a ranked list of fragments to the ranks of a query's gold."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from membench.corpora.types import Category, Query
+from membench.ruler.ledger import Written
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A scored query as its pool knows it.
+
+    ``sessions`` and ``turns`` are its gold in the names of the pool, in the order of the query's own names for them;
+    ``homes`` the query's own name of the session of each turn; ``as_of`` the time that a search is told.
+    """
+
+    query: Query
+    instance: str
+    as_of: datetime | None
+    sessions: tuple[str, ...]
+    turns: tuple[str, ...]
+    homes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One scored query: its gold and the 1-based rank of each, None where it did not come back.
+
+    ``turn_ranks`` and ``turn_observed`` are None where the granularity has no turn level. ``hits`` is the ranked list
+    as (session, turns, score).
+    """
+
+    id: str
+    category: Category
+    gold_sessions: tuple[str, ...]
+    session_ranks: tuple[int | None, ...]
+    session_observed: int
+    gold_turns: tuple[str, ...]
+    turn_ranks: tuple[int | None, ...] | None
+    turn_observed: int | None
+    hits: tuple[tuple[str, tuple[str, ...], float], ...]
+
+
+def scored(wanted: Wanted, ranked: Sequence[tuple[Written, float]], with_turns: bool) -> Scored:
+    """Sessions and turns rank by their best fragment; one that holds several turns gives them in their order."""
+    sessions = list(dict.fromkeys(one.session for one, _ in ranked))
+    turns = list(dict.fromkeys(turn for one, _ in ranked for turn in one.turns)) if with_turns else None
+    return Scored(
+        id=wanted.query.id,
+        category=wanted.query.category,
+        gold_sessions=wanted.query.gold_sessions,
+        session_ranks=tuple(_ranks(wanted.sessions, sessions)),
+        session_observed=len(sessions),
+        gold_turns=wanted.query.gold_turns,
+        turn_ranks=None if turns is None else tuple(_ranks(wanted.turns, turns)),
+        turn_observed=None if turns is None else len(turns),
+        hits=tuple((one.session, one.turns, score) for one, score in ranked),
+    )
+
+
+def _ranks(gold: Sequence[str], ranked: Sequence[str]) -> Iterator[int | None]:
+    places = {name: place for place, name in enumerate(ranked, start=1)}
+    return (places.get(name) for name in gold)

@@ -1,0 +1,101 @@
+"""The finished parts of a run on disk, so that one that was killed goes on where it was.
+
+A journal is named after everything that decides a part's bytes: the head of the measurement, the source of this package
+and the versions of the libraries that take part. It is removed when its run ends well.
+"""
+
+import hashlib
+import logging
+import zlib
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from time import time
+
+from pydantic import TypeAdapter, ValidationError
+
+from membench.corpora.shards import Shard
+from membench.files.failures import storage_errors
+from membench.files.paths import unfinished_dir
+from membench.reports.canonical import canonical_json
+from membench.reports.head import Head
+from membench.reports.provenance import versions
+from membench.ruler.part import Part
+
+log = logging.getLogger(__name__)
+
+_PART = TypeAdapter(Part)
+_KEPT_SECONDS = 14 * 86_400
+
+
+class Journal:
+    """The parts of one arm that are finished. A line that was torn or altered, and all after it, is measured again."""
+
+    def __init__(self, root: Path, head: Head, shard: Shard | None, resume: bool) -> None:
+        """Begins anew unless ``resume``. Raises StorageError where the folder cannot be written."""
+        digest = hashlib.sha256(canonical_json(head))
+        digest.update(f"{shard} {_source()} {sorted(versions().items())}".encode())
+        self._path = unfinished_dir(root) / f"{digest.hexdigest()[:32]}.jsonl"
+        self.parts: dict[str, Part] = {}
+        with storage_errors("written", self._path):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.touch()
+            whole = 0
+            for part, end in _lines(self._path.read_bytes() if resume else b""):
+                self.parts[part.instance], whole = part, end
+            self._file = self._path.open("r+b")
+            self._file.truncate(whole)
+            self._file.seek(whole)
+
+    def add(self, part: Part) -> None:
+        """Keeps ``part``: it is there when this process is killed after that."""
+        body = _PART.dump_json(part)
+        with storage_errors("written", self._path):
+            self._file.write(b"%08x %b\n" % (zlib.crc32(body), body))
+            self._file.flush()
+
+    def close(self) -> None:
+        """Leaves what is finished for the next run."""
+        self._file.close()
+
+    def discard(self) -> None:
+        """The run ended well: nothing is left to go on with."""
+        self._file.close()
+        with storage_errors("written", self._path):
+            self._path.unlink(missing_ok=True)
+
+
+def forget_old(root: Path) -> None:
+    """Removes what was begun a fortnight ago and never ended."""
+    for path in unfinished_dir(root).glob("*.jsonl"):
+        with storage_errors("written", path):
+            if time() - path.stat().st_mtime > _KEPT_SECONDS:
+                path.unlink()
+
+
+def _lines(data: bytes) -> Iterator[tuple[Part, int]]:
+    """Each whole part, and where its line ends."""
+    end = 0
+    for line in data.splitlines(keepends=True):
+        checksum, _, body = line.rstrip(b"\n").partition(b" ")
+        if not line.endswith(b"\n") or checksum != b"%08x" % zlib.crc32(body):
+            log.warning("an unfinished run's journal is torn after %d bytes; what follows is measured again", end)
+            return
+        try:
+            part = _PART.validate_json(body)
+        except ValidationError:
+            return
+        end += len(line)
+        yield part, end
+
+
+@cache
+def _source() -> str:
+    """Changes with every change of this package: another ranking must not go on with what this one found."""
+    digest = hashlib.sha256()
+    folder = Path(str(files("membench")))
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(f"{path.relative_to(folder)} {path.stat().st_size}\n".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
