@@ -11,7 +11,8 @@ import numpy as np
 from membench.embedding.cache import CachedVector, VectorCache, text_key
 from membench.embedding.embedder import Embedded, Embedder, EmbedderIdentity, Kind
 
-_TEXTS_A_COMMIT = 256
+# What a killed run can lose of finished work.
+_TEXTS_A_COMMIT = 64
 
 Item = TypeVar("Item")
 
