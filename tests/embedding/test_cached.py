@@ -66,7 +66,7 @@ def test_after_forget_and_in_the_next_run_a_text_comes_from_the_cache(path):
         kept = embedder.embed(texts, "document")
         assert embedder.tally == EmbeddingTally(cached=600, computed=600)
     # Committed a part at a time, so that an interrupted run loses little.
-    assert [len(asked) for asked in inner.asked] == [256, 256, 88]
+    assert [len(asked) for asked in inner.asked] == [64] * 9 + [24]
     with VectorCache(path, 256) as cache:
         later = CachedEmbedder(inner, cache)
         next_run = later.embed(["new", *texts], "document")

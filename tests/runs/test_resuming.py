@@ -171,7 +171,7 @@ class Store:
         self.units += units
         return [{"status": "stored"} for _ in units]
     def search(self, query, limit, as_of):
-        return [{"unit": unit["id"], "score": -float(place)} for place, unit in enumerate(self.units[:limit])]
+        return [{"unit": unit.id, "score": -float(place)} for place, unit in enumerate(self.units[:limit])]
     def close(self):
         pass
 
