@@ -33,8 +33,8 @@ test-container: .venv/installed ## build the image, and run the action in it as 
 test-examples: .venv-examples/installed ## the memories of examples/memories, against their real libraries
 	.venv-examples/bin/pytest -m examples tests/examples
 
-benchmark: .venv/installed ## speed and memory, as ratios within one run
-	$(BIN)/python -m benchmarks
+benchmark: .venv/installed ## speed and memory, as ratios within one run; LONGMEMEVAL=path/of/longmemeval_s for the large corpus too
+	$(BIN)/python -m benchmarks $(LONGMEMEVAL)
 
 .venv/installed: pyproject.toml $(LOCK) requirements/llama.txt scripts/llama_wheel.sh
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "membench needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ...")'

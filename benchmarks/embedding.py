@@ -34,7 +34,7 @@ def benchmarks(corpus: Corpus) -> Iterator[Result]:
     with load_embedder(EmbedderChoice(), cache_root(), cores) as ours:
         ratios, rates = [], []
         for _ in range(_ROUNDS):
-            loop = _seconds_of_loop(bare, texts)
+            loop = seconds_of_loop(bare, texts)
             begun = perf_counter()
             ours.embed(texts, "document")
             spent = perf_counter() - begun
@@ -48,7 +48,7 @@ def benchmarks(corpus: Corpus) -> Iterator[Result]:
     )
 
 
-def _seconds_of_loop(models: list[Llama], texts: list[str]) -> float:
+def seconds_of_loop(models: list[Llama], texts: list[str]) -> float:
     """Each model in a thread of its own takes the next text as soon as it is free."""
     remaining = iter(texts)
 

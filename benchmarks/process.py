@@ -29,7 +29,7 @@ def benchmarks(corpus: Corpus) -> Iterator[Result]:
     once = _seconds_to_embed(texts[::2])
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        _share_files(root)
+        share_files(root)
         cold = _seconds_to_run(corpus, root)
         once += _seconds_to_embed(texts[1::2])
         peak = _peak_memory_mb(root, corpus)
@@ -62,10 +62,10 @@ def _seconds_to_embed(texts: list[str]) -> float:
         return perf_counter() - begun
 
 
-def _share_files(root: Path) -> None:
+def share_files(root: Path) -> None:
     """A cache folder with the user's model and corpora, and no vectors."""
     model = model_path(MODELS[DEFAULT_MODEL], root)
-    model.parent.mkdir()
+    model.parent.mkdir(parents=True)
     model.symlink_to(model_path(MODELS[DEFAULT_MODEL], cache_root()))
     if corpora_dir(cache_root()).exists():
         corpora_dir(root).symlink_to(corpora_dir(cache_root()))

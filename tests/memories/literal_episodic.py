@@ -27,6 +27,11 @@ class GivenVectors:
         return Embedded(rows.reshape(len(texts), self.identity.dimension), np.ones(len(texts), dtype=np.int64))
 
 
+def unit_vectors(count: int, dimension: int, seed: int) -> np.ndarray:
+    vectors = np.random.default_rng(seed).normal(size=(count, dimension))
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
 def unit(number: int, text: str, time: datetime | None = DAY0) -> Unit:
     return Unit(f"u{number}", "s1", text, time)
 

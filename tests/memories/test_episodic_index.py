@@ -4,14 +4,9 @@ import random
 
 import numpy as np
 import pytest
-from literal_episodic import GivenVectors, LiteralEpisodic, days_later, unit
+from literal_episodic import GivenVectors, LiteralEpisodic, days_later, unit, unit_vectors
 
 from membench.memories.episodic import store as store_module
-
-
-def unit_vectors(count: int, dimension: int, seed: int) -> np.ndarray:
-    vectors = np.random.default_rng(seed).normal(size=(count, dimension))
-    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
 
 
 def named(embedder: GivenVectors, vectors: np.ndarray) -> list[str]:

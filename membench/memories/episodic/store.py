@@ -3,13 +3,14 @@
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 
 from membench.embedding.embedder import Embedder, Vectors
+from membench.memories.episodic.duplicates import Newcomers
 from membench.memories.episodic.index import RowIndex
 from membench.memories.episodic.options import EpisodicSettings
 from membench.memories.episodic.ranking import (
@@ -29,11 +30,17 @@ CREATE TABLE memories (
     vector BLOB, forgotten INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX openings ON memories (opening) WHERE forgotten = 0;
 """
+_INSERT = """
+INSERT INTO memories (unit, conversation_id, text, opening, importance, created_at, vector)
+VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
+_STANDING = "SELECT 1 FROM memories WHERE opening = ? AND forgotten = 0"
 _OPENING_CHARS = 80
 _IMPORTANCE = 0.5
-_NEIGHBOURS = 5
 _LONGER = 1.2
 _KEYWORDS = 5
+# Units whose near-duplicates are looked for at once.
+_AT_A_TIME = 256
 
 
 class EpisodicStore:
@@ -53,11 +60,20 @@ class EpisodicStore:
 
     def write(self, units: Sequence[Unit]) -> list[Receipt]:
         """One receipt a unit, in order."""
-        vectors = self._vectors(units)
+        texts = [unit.text.strip() for unit in units]
+        faults = [self._length_fault(text) for text in texts]
+        fit = [(unit, text) for unit, text, fault in zip(units, texts, faults, strict=True) if fault is None]
+        vectors = None
+        if self._embedder is not None and fit:
+            vectors = self._embedder.embed([text for _, text in fit], "document").vectors
         self._connection.execute("BEGIN")
-        receipts = [self._write_one(unit, vectors.get(unit.id)) for unit in units]
+        receipts: list[Receipt] = []
+        for start in range(0, len(fit), _AT_A_TIME):
+            part = slice(start, start + _AT_A_TIME)
+            receipts += self._write_part(fit[part], None if vectors is None else vectors[part])
         self._connection.execute("COMMIT")
-        return receipts
+        written = iter(receipts)
+        return [next(written) if fault is None else Receipt("refused", fault) for fault in faults]
 
     def search(self, query: str, limit: int, as_of: datetime | None) -> list[Hit]:
         """At most ``limit`` hits, in the order in which they were chosen."""
@@ -84,14 +100,6 @@ class EpisodicStore:
         self._connection.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _vectors(self, units: Sequence[Unit]) -> dict[str, Vectors]:
-        texts = {unit.id: unit.text.strip() for unit in units}
-        wanted = [unit for unit, text in texts.items() if self._length_fault(text) is None]
-        if self._embedder is None or not wanted:
-            return {}
-        embedded = self._embedder.embed([texts[unit] for unit in wanted], "document")
-        return dict(zip(wanted, embedded.vectors, strict=True))
-
     def _length_fault(self, text: str) -> str | None:
         if not text:
             return "blank"
@@ -101,47 +109,44 @@ class EpisodicStore:
             return f"over {self._settings.max_chars} characters"
         return None
 
-    def _write_one(self, unit: Unit, vector: Vectors | None) -> Receipt:
-        text = unit.text.strip()
-        fault = self._length_fault(text)
-        if fault is not None:
-            return Receipt("refused", fault)
-        opening = text[:_OPENING_CHARS].lower()
-        standing = "SELECT 1 FROM memories WHERE opening = ? AND forgotten = 0"
-        if self._connection.execute(standing, (opening,)).fetchone():
-            return Receipt("duplicate", f"same first {_OPENING_CHARS} characters")
-        displaced: list[str] = []
-        near = self._near_duplicate(vector)
-        if near is not None:
-            old = self._text(self._index[near].id)
-            if len(text) <= _LONGER * len(old):
-                return Receipt("duplicate", f"cosine over {self._settings.dedup_threshold:g}")
-            displaced.append(self._forget(near))
-        self._insert(unit, text, opening, vector)
-        if self._settings.episodic_max is not None and len(self._index) > self._settings.episodic_max:
-            displaced.append(self._forget(self._index.least_wanted()))
-        return Receipt("stored", displaced=tuple(displaced))
+    def _write_part(self, part: Sequence[tuple[Unit, str]], vectors: Vectors | None) -> Iterator[Receipt]:
+        """Writes units with their stripped texts, whose length is right, one after the other."""
+        newcomers = None
+        # The near-duplicate check is FAISS's: without it nobody looks.
+        if vectors is not None and self._settings.dedup and self._settings.backend == "faiss":
+            newcomers = Newcomers(self._index, vectors, self._settings.dedup_threshold)
+        for place, (unit, text) in enumerate(part):
+            opening = text[:_OPENING_CHARS].lower()
+            if self._connection.execute(_STANDING, (opening,)).fetchone():
+                yield Receipt("duplicate", f"same first {_OPENING_CHARS} characters")
+                continue
+            displaced: list[str] = []
+            near = None if newcomers is None else newcomers.nearest_over(place)
+            if near is not None:
+                if len(text) <= _LONGER * len(self._text(near)):
+                    yield Receipt("duplicate", f"cosine over {self._settings.dedup_threshold:g}")
+                    continue
+                displaced.append(self._forget(near))
+            row_id = self._insert(unit, text, opening, None if vectors is None else vectors[place])
+            if newcomers is not None:
+                newcomers.added(place, row_id)
+            if self._settings.episodic_max is not None and len(self._index) > self._settings.episodic_max:
+                displaced.append(self._forget(self._index.least_wanted()))
+            yield Receipt("stored", displaced=tuple(displaced))
 
-    def _near_duplicate(self, vector: Vectors | None) -> int | None:
-        """The position of the nearest neighbour over the threshold; without FAISS nobody looks."""
-        if vector is None or not self._settings.dedup:
-            return None
-        return self._index.over(vector, self._settings.dedup_threshold, _NEIGHBOURS)
-
-    def _insert(self, unit: Unit, text: str, opening: str, vector: Vectors | None) -> None:
+    def _insert(self, unit: Unit, text: str, opening: str, vector: Vectors | None) -> int:
         created = None if unit.time is None else unit.time.isoformat()
         blob = None if vector is None else np.ascontiguousarray(vector, dtype="<f4").tobytes()
-        row = self._connection.execute(
-            "INSERT INTO memories (unit, conversation_id, text, opening, importance, created_at, vector)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (unit.id, unit.session, text, opening, _IMPORTANCE, created, blob),
-        )
-        if vector is not None and row.lastrowid is not None:
-            self._index.add(row.lastrowid, vector, _seconds(unit.time), _IMPORTANCE, text)
+        row_id = self._connection.execute(
+            _INSERT, (unit.id, unit.session, text, opening, _IMPORTANCE, created, blob)
+        ).lastrowid
+        assert row_id is not None  # noqa: S101
+        if vector is not None:
+            self._index.add(row_id, vector, _seconds(unit.time), _IMPORTANCE, text)
+        return row_id
 
-    def _forget(self, position: int) -> str:
-        row_id = self._index[position].id
-        self._index.forget(position)
+    def _forget(self, row_id: int) -> str:
+        self._index.forget(row_id)
         self._connection.execute("UPDATE memories SET forgotten = 1 WHERE id = ?", (row_id,))
         return str(self._connection.execute("SELECT unit FROM memories WHERE id = ?", (row_id,)).fetchone()[0])
 
