@@ -12,7 +12,7 @@ def main() -> None:
     """Runs the command and exits: 0 measured, 1 the instrument broke, 2 wrong usage, 3 a comparison refused, 130 and
     143 interrupted.
     """
-    run_process(_run, "Interrupted. What was embedded is kept; no unfinished report was written.")
+    run_process(_run, "Interrupted. What was embedded and measured is kept; no unfinished report was written.")
 
 
 def _run() -> None:

@@ -5,16 +5,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from membench.corpora.shards import Shard
 from membench.files.atomic import ensure_writable
 from membench.github import commands
 from membench.github.cache_key import cache_key
 from membench.github.comparing import Compared, compared
 from membench.github.context import Context
+from membench.github.gathering import gathered
 from membench.github.inputs import Inputs
-from membench.github.measuring import measured, read_measurements
+from membench.github.measuring import measured, measured_shard
 from membench.github.proposal.propose import Proposed
 from membench.github.proposing import proposed
 from membench.github.setup import run_setup
+from membench.github.sharding import sentences_of, shard_markdown
 from membench.render.engine import check_templates
 from membench.render.run import summary_markdown
 from membench.reports.comparison import Comparison
@@ -33,7 +36,8 @@ class Folders:
 
 def run_action(inputs: Inputs, context: Context) -> None:
     """Runs the action. Raises MembenchError only where the instrument is broken or an input cannot be used: neither a
-    regression nor a refused comparison nor a pull request that GitHub forbids is one.
+    regression nor a refused comparison nor a pull request that GitHub forbids is one. With `shard` it ends when that is
+    measured.
     """
     folders = _folders(inputs, context.workspace)
     if folders.templates is not None:
@@ -44,6 +48,9 @@ def run_action(inputs: Inputs, context: Context) -> None:
     ensure_writable(folders.reports)
     commands.write_outputs(context.output, {"report-dir": inputs.report_dir})
 
+    if inputs.shard is not None:
+        _measure_shard(inputs, inputs.shard, context, folders)
+        return
     with commands.group("Measure"):
         measurements = _measured(inputs, context, folders)
     with commands.group("Compare"):
@@ -110,7 +117,19 @@ def _folders(inputs: Inputs, workspace: Path) -> Folders:
 def _measured(inputs: Inputs, context: Context, folders: Folders) -> list[Measurement]:
     if inputs.measurements is None:
         return measured(inputs, context, folders.cache, folders.reports, folders.templates)
-    return read_measurements(context.workspace / inputs.measurements)
+    return gathered(context.workspace / inputs.measurements, inputs, context, folders.reports, folders.templates)
+
+
+def _measure_shard(inputs: Inputs, shard: Shard, context: Context, folders: Folders) -> None:
+    with commands.group("Measure"):
+        outcomes = measured_shard(inputs, shard, folders.cache, folders.reports)
+        sentences = list(sentences_of(shard, outcomes))
+        for sentence in sentences:
+            commands.say(sentence)
+    commands.write_summary(context.summary, shard_markdown(shard, sentences, _whole(inputs, context)))
+    embedder = outcomes[0].shard.head.embedder
+    key = cache_key(folders.cache, embedder.sha256 if embedder else None, shard)
+    commands.write_outputs(context.output, {"cache-key": key})
 
 
 def _whole(inputs: Inputs, context: Context) -> str:

@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+from membench.corpora.shards import Shard
 from membench.files.paths import corpora_dir, models_dir, vectors_dir
 
-PREFIX = "membench-"
 
-
-def cache_key(root: Path, model_sha256: str | None) -> str:
+def cache_key(root: Path, model_sha256: str | None, shard: Shard | None = None) -> str:
     """`membench-<machine>-<model>-<content>`: equal for equal models, corpora and sets of embedded texts.
+
+    That of a shard begins with `membench.shard-<number>-of-<of>-`: by this a job finds the vectors of its own shard
+    again, and no other job takes them for those of the whole corpus.
 
     The content is told by file names and sizes, which the store checks by SHA-256 before every use, and by the keys of
     the vectors, each file of which is named after its vector space.
@@ -21,7 +23,8 @@ def cache_key(root: Path, model_sha256: str | None) -> str:
     digest = hashlib.sha256()
     for line in _contents(root):
         digest.update(line)
-    return f"{PREFIX}{platform.machine()}-{(model_sha256 or 'none')[:16]}-{digest.hexdigest()[:32]}"
+    prefix = "membench" if shard is None else f"membench.shard-{shard.number}-of-{shard.of}"
+    return f"{prefix}-{platform.machine()}-{(model_sha256 or 'none')[:16]}-{digest.hexdigest()[:32]}"
 
 
 def _contents(root: Path) -> Iterator[bytes]:

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from membench.corpora.catalog import CORPORA, Format
 from membench.corpora.corpus import FORMATS
 from membench.corpora.locomo import Gold
+from membench.corpora.shards import Shard, parse_shard
 from membench.embedding.catalog import DEFAULT_MODEL
 from membench.errors import UsageError
 from membench.memories.options import named_options
@@ -56,6 +57,32 @@ def _switch(text: object) -> object:
     return text
 
 
+def _window(text: object) -> object:
+    if not isinstance(text, str):
+        return text
+    # Imported here: it loads llama.cpp, and this module is loaded before a run can be cancelled.
+    from membench.embedding.choice import input_window_of
+
+    try:
+        return input_window_of(text)
+    except UsageError as error:
+        raise _expected(error) from error
+
+
+def _shard(text: object) -> object:
+    if not isinstance(text, str):
+        return text
+    try:
+        return parse_shard(text)
+    except UsageError as error:
+        raise _expected(error) from error
+
+
+def _expected(error: UsageError) -> ValueError:
+    """What was expected, without the option of the command and the value that the message begins with."""
+    return ValueError(error.what.rpartition(": ")[2].rstrip("."))
+
+
 def _branch(name: str) -> str:
     # What github.ref gives.
     name = name.removeprefix("refs/heads/")
@@ -77,7 +104,10 @@ Switch = Annotated[bool, BeforeValidator(_switch)]
 
 
 class Inputs(BaseModel):
-    """Every input of `action.yml` under its own name, and its default. An input that is empty has its default."""
+    """Every input of `action.yml` under its own name, and its default. An input that is empty has its default.
+
+    ``input_window`` None is `full`.
+    """
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, alias_generator=lambda name: name.replace("_", "-"), hide_input_in_errors=True
@@ -96,8 +126,9 @@ class Inputs(BaseModel):
     instances: Count | None = None
     queries: Count | None = None
     gold: Gold = "verbatim"
-    input_window: Count | None = None
+    input_window: Annotated[Count | None, BeforeValidator(_window)] = None
     workers: Count | None = None
+    shard: Annotated[Shard | None, BeforeValidator(_shard)] = None
     measurements: str | None = None
     baseline_dir: Annotated[str, AfterValidator(_folder)] = "baselines"
     baseline_pr: Switch = True
@@ -136,6 +167,7 @@ def read_inputs(environment: Mapping[str, str], workspace: Path) -> Inputs:
         if (value := getattr(inputs, name)) is not None:
             _require_inside(name.replace("_", "-"), value, workspace)
     _require_apart(inputs, workspace)
+    _require_shardable(inputs)
     if inputs.format is None and inputs.corpus not in CORPORA and (workspace / inputs.corpus).exists():
         raise UsageError(
             f"The input corpus is {inputs.corpus!r}, a file of the workspace: say how it is written.",
@@ -157,6 +189,24 @@ def _require_inside(name: str, value: str, workspace: Path) -> None:
         raise UsageError(
             f"The input {name} is {value!r}: that is outside of the workspace, which is all that the action sees.",
             "Write it relative to the root of the workspace, without a leading slash.",
+        )
+
+
+def _require_shardable(inputs: "Inputs") -> None:
+    if inputs.shard is None:
+        return
+    written = f"{inputs.shard.number}/{inputs.shard.of}"
+    if inputs.measurements is not None:
+        raise UsageError(
+            f"The inputs shard and measurements are {written!r} and {inputs.measurements!r}: "
+            "with measurements nothing is measured, a shard neither.",
+            "Give shard to the jobs that measure, and measurements to the one that merges what they wrote.",
+        )
+    if inputs.pool == "shared":
+        raise UsageError(
+            f"The inputs shard and pool are {written!r} and {inputs.pool!r}: shards share out the instances, "
+            "and a shared pool is one store for all of them.",
+            "Leave shard empty, or set pool to own.",
         )
 
 

@@ -1,28 +1,27 @@
-"""The measurements of a run of the action: made here, or by earlier jobs."""
+"""The measurements that a run of the action makes: whole ones, or one shard of each."""
 
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from membench.corpora.catalog import CORPORA
 from membench.corpora.corpus import Reading
 from membench.corpora.selection import Slice
+from membench.corpora.shards import Shard
 from membench.corpora.store import fetch_corpus, verified_corpus
 from membench.embedding.catalog import MODELS
 from membench.embedding.choice import EmbedderChoice
 from membench.embedding.store import fetch_model, model_path, verified_model
-from membench.errors import CorpusError, ModelError, ReportError, UsageError
+from membench.errors import CorpusError, ModelError
 from membench.github.context import Context
 from membench.github.inputs import Inputs
+from membench.github.origin import command_of, source_of
 from membench.memories.spec import is_python, wants_embedder
-from membench.reports.loading import OtherSchema, read_measurement
 from membench.reports.measurement import Measurement
-from membench.reports.naming import stem_of
-from membench.reports.provenance import Source
-from membench.ruler.timeline import TIMELINES
 from membench.runs.request import Request
-from membench.runs.retrieval import run_retrieval
+from membench.runs.retrieval import Observing, ShardOutcome, run_retrieval, run_shard
 from membench.terminal.locking import locked
 from membench.terminal.progress import measuring, transfer
 from membench.terminal.tables import print_outcomes
@@ -33,56 +32,30 @@ BUNDLED = "MEMBENCH_BUNDLED"
 """Names the folder that the image carries models in."""
 
 _WAIT = 600.0
-_NOT_MEASUREMENTS = (".provenance.json", ".comparison.json", "comparisons.json")
 
 
 def measured(
     inputs: Inputs, context: Context, root: Path, report_dir: Path, templates: Path | None
 ) -> list[Measurement]:
     """Fetches what is missing from the cache folder ``root``, measures every arm, writes its files and prints them."""
-    request = _request(inputs)
-    with locked(root, "the action", _WAIT):
-        fetch(inputs, root)
-        with measuring() as observer_for:
-            outcomes = run_retrieval(
-                request,
-                root=root,
-                report_dir=report_dir,
-                command=["membench", "action", *_as_given(inputs)],
-                observer_for=observer_for,
-                templates=templates,
-                source=Source(repository=context.repository, commit=context.commit, run=context.run_url),
-            )
+    with _ready(inputs, root) as observer_for:
+        outcomes = run_retrieval(
+            _request(inputs),
+            root=root,
+            report_dir=report_dir,
+            command=command_of(inputs),
+            observer_for=observer_for,
+            templates=templates,
+            source=source_of(context),
+        )
     print_outcomes(outcomes)
     return [outcome.measurement for outcome in outcomes]
 
 
-def read_measurements(folder: Path) -> list[Measurement]:
-    """Those in ``folder`` and below, each once: by timeline in the order of the README, then by name.
-
-    Raises UsageError where there is none, ReportError for a file that is none, is of another schema, or holds an arm
-    that another file holds otherwise.
-    """
-    if not folder.is_dir():
-        raise UsageError(f"The input measurements is {folder.name!r}: there is no such folder in the workspace.")
-    found: dict[str, Measurement] = {}
-    for path in sorted(folder.rglob("*.json")):
-        if path.name.endswith(_NOT_MEASUREMENTS):
-            continue
-        one = read_measurement(path)
-        if isinstance(one, OtherSchema):
-            raise ReportError(f"{path} is of the {one.age} schema {one.schema}", one.remedy)
-        if found.setdefault(stem_of(one), one) != one:
-            raise ReportError(
-                f"{path} and another file below {folder} are different measurements of {stem_of(one)}",
-                "Give each job of the matrix an arm of its own, and begin with an empty folder.",
-            )
-    if not found:
-        raise UsageError(
-            f"The input measurements is {folder}: there is no measurement in it.",
-            "Download what the measuring jobs have uploaded into it, with actions/download-artifact.",
-        )
-    return sorted(found.values(), key=lambda one: (TIMELINES.index(one.arm.timeline), stem_of(one)))
+def measured_shard(inputs: Inputs, shard: Shard, root: Path, report_dir: Path) -> list[ShardOutcome]:
+    """Fetches what is missing from the cache folder ``root``, measures ``shard`` of every arm and writes its file."""
+    with _ready(inputs, root) as observer_for:
+        return run_shard(_request(inputs), shard, root=root, report_dir=report_dir, observer_for=observer_for)
 
 
 def fetch(inputs: Inputs, root: Path) -> None:
@@ -101,6 +74,15 @@ def fetch(inputs: Inputs, root: Path) -> None:
                 fetch_model(model, root, source=copy if copy and copy.is_file() else None, progress=progress)
 
 
+@contextmanager
+def _ready(inputs: Inputs, root: Path) -> Iterator[Observing]:
+    """Holds the cache folder, with everything in it that the run needs."""
+    with locked(root, "the action", _WAIT):
+        fetch(inputs, root)
+        with measuring() as observer_for:
+            yield observer_for
+
+
 def _intact(verified: Callable[[], Path]) -> bool:
     """Whether it can be used as it is; where not, the log says why."""
     try:
@@ -109,11 +91,6 @@ def _intact(verified: Callable[[], Path]) -> bool:
         log.warning("%s", error.what)
         return False
     return True
-
-
-def _as_given(inputs: Inputs) -> list[str]:
-    given = inputs.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude={"github_token"})
-    return [f"{name}={value}" for name, value in given.items()]
 
 
 def _interpreter(inputs: Inputs) -> Path | None:
@@ -128,6 +105,7 @@ def _request(inputs: Inputs) -> Request:
         reading=Reading(gold=inputs.gold, part=Slice(inputs.instances, inputs.queries)),
         timelines=inputs.timelines,
         granularity=inputs.granularity,
+        pool=inputs.pool,
         memory=inputs.memory,
         memory_options=inputs.memory_options,
         embedder=EmbedderChoice(inputs.model, input_window=inputs.input_window),

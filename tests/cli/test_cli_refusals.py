@@ -178,7 +178,7 @@ def test_an_interrupt_in_mid_run_is_one_line_and_leaves_nothing(membench, tmp_pa
     finished = membench.finish(process)
     assert finished.returncode == code
     assert list(tmp_path.glob("membench-*")) == []
-    assert finished.stderr == "Interrupted. What was embedded is kept; no unfinished report was written.\n"
+    assert finished.stderr == "Interrupted. What was embedded and measured is kept; no unfinished report was written.\n"
     assert finished.stdout == ""
     assert membench.reports() == []
     assert [path for path in membench.cache.iterdir() if path.name == "lock.json"] == []

@@ -114,6 +114,21 @@ def test_git_works_in_the_workspace_and_no_configuration_changes(warm_sample: Ru
     assert list(warm_sample.home.glob(".config/git/*")) == []
 
 
+def test_shards_of_several_containers_are_merged_into_the_bytes_of_one(runner: Runner):
+    inputs = {"corpus": "sample", "memory": "bm25"}
+    assert runner.run(inputs).exit_code == 0
+    for number in (1, 2):
+        result = runner.run({**inputs, "shard": f"{number}/2", "report-dir": f"parts/{number}"})
+        assert result.exit_code == 0, result.log
+        assert set(result.outputs) == {"report-dir", "cache-key"}
+        assert f"shard {number} of 2" in result.summary
+    merged = runner.run({"corpus": "sample", "measurements": "parts", "report-dir": "merged"})
+    assert merged.exit_code == 0, merged.log
+    alone, together = (merged.files[f"{folder}/sample.now.bm25.json"] for folder in ("membench-reports", "merged"))
+    assert alone.read_bytes() == together.read_bytes()
+    assert runner.of_another_owner() == []
+
+
 def workflow_in_readme() -> str:
     blocks = re.findall(r"^```yaml\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
     return next(block for block in blocks if "uses: membench/membench@" in block)

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -46,6 +47,7 @@ def worse(measurement, count, rank=9):
 class Night:
     """What one night came to."""
 
+    workspace: Path
     outputs: dict[str, str]
     summary: str
     log: str
@@ -63,16 +65,18 @@ class Nights:
         self.capsys = capsys
         self.count = 0
 
-    def night(self, *measurements, env=None, **inputs) -> Night:
+    def night(self, *measurements, files: Mapping[str, bytes] | None = None, env=None, **inputs) -> Night:
+        """``measurements`` are there to be compared; ``files`` too, by their paths in the workspace."""
         self.count += 1
         self.hub.state.clock.advance(days=1)
         workspace = self.folder / f"night-{self.count}"
         clone = ["git", "clone", "--quiet", "--branch", self.hub.default_branch, str(self.hub.git_dir), str(workspace)]
         subprocess.run(clone, check=True)
-        for one in measurements:
-            path = workspace / "measured" / f"{stem_of(one)}.json"
-            path.parent.mkdir(exist_ok=True)
-            path.write_bytes(canonical_json(one))
+        measured = {f"measured/{stem_of(one)}.json": canonical_json(one) for one in measurements}
+        for name, body in {**measured, **(files or {})}.items():
+            path = workspace / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(body)
         environment = {
             "GITHUB_WORKSPACE": str(workspace),
             "GITHUB_REPOSITORY": self.hub.full_name,
@@ -98,6 +102,7 @@ class Nights:
         finally:
             os.chdir(here)
         return Night(
+            workspace=workspace,
             outputs=read_outputs(workspace / "output"),
             summary=(workspace / "summary.md").read_text(encoding="utf-8"),
             log=self.capsys.readouterr().out,

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from membench.corpora.shards import Shard
 from membench.embedding.cache import CachedVector, VectorCache, text_key
 from membench.github.cache_key import cache_key
 
@@ -47,6 +48,13 @@ def test_a_damaged_file_of_vectors_is_as_good_as_empty(tmp_path):
     assert cache_key(tmp_path, None).startswith("membench-")
     (tmp_path / "vectors" / "space.sqlite").write_bytes(b"")
     assert cache_key(tmp_path, None).startswith("membench-")
+
+
+def test_the_key_of_a_shard_begins_as_no_other_does(tmp_path):
+    put(tmp_path, "a")
+    whole, shard = cache_key(tmp_path, MODEL), cache_key(tmp_path, MODEL, Shard(1, 4))
+    assert shard == whole.replace("membench-", "membench.shard-1-of-4-")
+    assert len({whole, shard, cache_key(tmp_path, MODEL, Shard(1, 40)), cache_key(tmp_path, MODEL, Shard(2, 4))}) == 4
 
 
 def test_the_key_is_one_that_actions_cache_takes(tmp_path):

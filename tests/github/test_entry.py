@@ -143,6 +143,9 @@ def test_a_second_night_fetches_and_embeds_nothing(runner, default_model, tmp_pa
         ({"baseline_pr": "maybe"}, 2, "expected true or false"),
         ({"memory": "mem1"}, 2, "There is no memory"),
         ({"memory_options": "k9=1"}, 2, "has no option"),
+        ({"shard": "1/2", "measurements": "absent"}, 2, "inputs shard and measurements"),
+        ({"shard": "1/2", "pool": "shared"}, 2, "inputs shard and pool"),
+        ({"shard": "1/2"}, 2, "2 shards of 1 instances"),
         ({"measurements": "absent"}, 2, "there is no such folder"),
         ({"templates": "absent"}, 2, "is not there"),
         ({"setup": "echo preparing; exit 3"}, 1, "exit code 3"),
@@ -249,6 +252,19 @@ def test_measurements_of_earlier_jobs_are_compared_and_not_made_again(runner):
     path.write_text(path.read_text().replace("anchored.instances-1", "now.instances-1"))
     code, log, _ = runner.run(corpus="sample", measurements="all")
     assert (code, "different measurements" in errors(log)[0]) == (1, True)
+
+
+def test_a_missing_shard_breaks_the_run_and_is_named(runner):
+    asked = SMALL | {"instances": "2", "shard": "1/2", "report_dir": "parts/job-1"}
+    code, log, outputs = runner.run(**asked)
+    assert (code, set(outputs)) == (0, {"report-dir", "cache-key"}), log
+    assert "shard 1 of 2" in runner.summary.read_text()
+    code, log, outputs = runner.run(corpus="sample", measurements="parts")
+    assert (code, outputs) == (1, {"report-dir": "membench-reports"}), log
+    (error,) = errors(log)
+    assert error.startswith("::error title=membench%3A the instrument broke::")
+    assert "sample.now.instances-2.bm25: shard 2/2 missing" in error
+    assert "shard 2/2 missing" in runner.summary.read_text()
 
 
 def test_the_cache_folder_is_the_one_that_is_named_and_no_other(runner):

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from membench.corpora.shards import Shard
 from membench.errors import UsageError
 from membench.github.inputs import Inputs, read_inputs
 
@@ -27,7 +28,7 @@ def test_every_input_is_read(tmp_path):
         format="longmemeval",
         timelines="now, anchored\n asked now",
         granularity="session",
-        pool="own",
+        pool="shared",
         memory="bm25",
         memory_options="k1=1.2\nb='0.5'",
         memory_python=".venv/bin/python",
@@ -56,7 +57,7 @@ def test_every_input_is_read(tmp_path):
             "format": "longmemeval",
             "timelines": ("now", "anchored", "asked"),
             "granularity": "session",
-            "pool": "own",
+            "pool": "shared",
             "memory": "bm25",
             "memory-options": {"k1": "1.2", "b": "0.5"},
             "memory-python": ".venv/bin/python",
@@ -80,7 +81,7 @@ def test_every_input_is_read(tmp_path):
             "templates": "templates",
         }
     )
-    assert len(Inputs.model_fields) == 26
+    assert len(Inputs.model_fields) == 27
 
 
 def test_the_token_shows_in_no_representation(tmp_path):
@@ -101,7 +102,13 @@ def test_the_token_shows_in_no_representation(tmp_path):
         ("queries", "-3", "greater than or equal to 1"),
         ("queries", "1.5", "integer"),
         ("workers", "many", "integer"),
-        ("input_window", "full", "integer"),
+        ("input_window", "all", "expected a number of tokens, or full"),
+        ("input_window", "0", "expected a number of tokens, or full"),
+        ("input_window", "-1: 5", "expected a number of tokens, or full"),
+        ("shard", "2", "expected I/N"),
+        ("shard", "0/2", "expected I/N"),
+        ("shard", "3/2", "from 1 to N"),
+        ("shard", "1-of-2", "expected I/N"),
         ("baseline_pr", "yes", "expected true or false"),
         ("baseline_pr", "True", "expected true or false"),
         ("pr_draft", "1", "expected true or false"),
@@ -126,6 +133,23 @@ def test_a_malformed_input_is_refused_by_its_name(tmp_path, name, value, said):
         given(tmp_path, **{name: value})
     assert f"The input {name.replace('_', '-')} is {value!r}" in caught.value.what
     assert said in caught.value.what
+    assert "--" not in caught.value.what
+    assert caught.value.remedy
+
+
+def test_an_input_window_is_a_number_or_full(tmp_path):
+    assert given(tmp_path, input_window="256").input_window == 256
+    assert given(tmp_path, input_window="full") == Inputs()
+
+
+def test_a_shard_is_one_of_several(tmp_path):
+    assert given(tmp_path, shard="2/4").shard == Shard(2, 4)
+
+
+@pytest.mark.parametrize(("name", "value"), [("measurements", "all"), ("pool", "shared")])
+def test_a_shard_is_refused_beside_what_leaves_nothing_to_share_out(tmp_path, name, value):
+    with pytest.raises(UsageError, match=f"inputs shard and {name} are '1/4' and '{value}'") as caught:
+        given(tmp_path, shard="1/4", **{name: value})
     assert caught.value.remedy
 
 

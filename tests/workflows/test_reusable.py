@@ -7,9 +7,9 @@ NAME = ".github/workflows/measure.yml"
 CALL = files.load(NAME)["on"]["workflow_call"]
 TEXT = (files.ROOT / NAME).read_text(encoding="utf-8")
 # Of the workflow alone, or, for `timelines`, an array there since each of them is a job.
-ITS_OWN = {"timelines", "artifact", "timeout-minutes"}
+ITS_OWN = {"timelines", "shards", "artifact", "timeout-minutes"}
 # Between its own jobs, or a matter of the machine that it chooses.
-LEFT_OUT = {"measurements", "workers", "cache-dir", "report-dir", "github-token"}
+LEFT_OUT = {"shard", "measurements", "workers", "cache-dir", "report-dir", "github-token"}
 
 
 def test_it_takes_every_input_of_the_action_but_those_that_it_sets_itself():
