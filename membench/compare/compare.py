@@ -8,6 +8,7 @@ from membench.compare.deltas import by_category, common_cut_offs, compared
 from membench.compare.flips import flips
 from membench.compare.refusals import refusals
 from membench.compare.verdict import judged, over_all
+from membench.compare.windows import window_notice
 from membench.errors import UsageError
 from membench.reports.canonical import canonical_json
 from membench.reports.comparison import (
@@ -15,8 +16,10 @@ from membench.reports.comparison import (
     SCHEMA,
     Comparison,
     Comparisons,
+    Control,
     Headline,
     Refusal,
+    Seen,
     Side,
 )
 from membench.reports.loading import OtherSchema
@@ -51,6 +54,7 @@ def compare(
     headline = Headline(metric="recall_all", cut_off=_headline(cut_off, cut_offs))
     result = compared(baseline, candidate)
     decision = judged(result.metrics, result.set_aside, headline)
+    notices, controls = _notices(baseline, candidate)
     return Comparison(
         schema=SCHEMA,
         verdict=decision.verdict,
@@ -60,7 +64,8 @@ def compare(
         baseline=side_of(baseline),
         candidate=side_of(candidate),
         refusals=[],
-        notices=list(_notices(baseline, candidate)),
+        notices=notices,
+        controls=controls,
         metrics=result.metrics,
         set_aside=result.set_aside,
         by_category=by_category(baseline, candidate),
@@ -81,7 +86,11 @@ def is_same(baseline: Measurement, candidate: Measurement) -> bool:
 
 def side_of(measurement: Measurement) -> Side:
     """How a comparison names the measurement."""
-    return Side(stem=stem_of(measurement), sha256=hashlib.sha256(canonical_json(measurement)).hexdigest())
+    embedder, inputs = measurement.embedder, measurement.inputs
+    seen = None
+    if embedder is not None and inputs is not None:
+        seen = Seen(input_window=embedder.input_window, model_window=embedder.model_window, inputs=inputs)
+    return Side(stem=stem_of(measurement), sha256=hashlib.sha256(canonical_json(measurement)).hexdigest(), seen=seen)
 
 
 def _blanked(measurement: Measurement) -> dict[str, Any]:
@@ -107,6 +116,9 @@ def _refused(
     why: list[Refusal],
     cut_off: int | None,
 ) -> Comparison:
+    notices, controls = list[str](), list[Control]()
+    if isinstance(baseline, Measurement) and isinstance(candidate, Measurement):
+        notices, controls = _notices(baseline, candidate)
     return Comparison(
         schema=SCHEMA,
         verdict="not comparable",
@@ -116,7 +128,8 @@ def _refused(
         baseline=side_of(baseline) if isinstance(baseline, Measurement) else None,
         candidate=side_of(candidate) if isinstance(candidate, Measurement) else None,
         refusals=why,
-        notices=[],
+        notices=notices,
+        controls=controls,
         metrics=None,
         set_aside=[],
         by_category=[],
@@ -137,7 +150,13 @@ def _unreadable(baseline: Measurement | OtherSchema | None, candidate: Measureme
             )
 
 
-def _notices(baseline: Measurement, candidate: Measurement) -> Iterator[str]:
+def _notices(baseline: Measurement, candidate: Measurement) -> tuple[list[str], list[Control]]:
+    told = window_notice(baseline, candidate)
+    rest = [*_cut_offs(baseline, candidate), *_same_space(baseline, candidate)]
+    return ([told.told, *rest], told.controls) if told else (rest, [])
+
+
+def _cut_offs(baseline: Measurement, candidate: Measurement) -> Iterator[str]:
     alone = [
         (side, sorted(set(one.arm.cut_offs) - set(other.arm.cut_offs)))
         for side, one, other in (("baseline", baseline, candidate), ("candidate", candidate, baseline))
@@ -145,11 +164,15 @@ def _notices(baseline: Measurement, candidate: Measurement) -> Iterator[str]:
     for side, cut_offs in alone:
         if cut_offs:
             yield f"only the {side} was scored at {', '.join(map(str, cut_offs))}"
+
+
+def _same_space(baseline: Measurement, candidate: Measurement) -> Iterator[str]:
     one, other = baseline.embedder, candidate.embedder
-    if one is not None and other is not None:
-        for name in _VERSION_STRINGS:
-            if getattr(one, name) != getattr(other, name):
-                yield (
-                    f"the embedder's {name.replace('_', ' ')} was {getattr(one, name)} and is {getattr(other, name)}; "
-                    "the probe vectors are equal to the last bit, so the vector space is the same"
-                )
+    if one is None or other is None or one.probe != other.probe:
+        return
+    for name in _VERSION_STRINGS:
+        if getattr(one, name) != getattr(other, name):
+            yield (
+                f"the embedder's {name.replace('_', ' ')} was {getattr(one, name)} and is {getattr(other, name)}; "
+                "the probe vectors are equal to the last bit, so the vector space is the same"
+            )

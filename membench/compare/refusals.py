@@ -99,6 +99,10 @@ def _embedder(baseline: Measurement, candidate: Measurement) -> Iterator[Refusal
         yield from _differ("embedder", _key(one), _key(other), "one of them uses vectors and the other none")
         return
     if one.probe == other.probe:
+        if _cut(baseline) or _cut(candidate):
+            # No probe text is as long as the largest windows.
+            reason = "other parts of the texts that were cut are seen"
+            yield from _differ("input window", one.input_window, other.input_window, reason)
         return
     names = ("key", "sha256", "pooling", "document_prompt", "query_prompt", "input_window", "build", "instruction_set")
     unlike = [name for name in names if getattr(one, name) != getattr(other, name)]
@@ -109,6 +113,11 @@ def _embedder(baseline: Measurement, candidate: Measurement) -> Iterator[Refusal
         candidate=f"{other.key}, probe {other.probe[:16]}",
         reason=f"the probe texts have other vectors, so that the two rank in different spaces: {cause}",
     )
+
+
+def _cut(measurement: Measurement) -> bool:
+    found = measurement.inputs
+    return found is not None and bool(found.documents.texts_cut or found.queries.texts_cut)
 
 
 def _key(embedder: Embedder | None) -> str | None:

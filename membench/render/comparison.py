@@ -9,6 +9,8 @@ from membench.render.deltas import HeadlineRow, headline_of, headline_rows
 from membench.render.engine import render
 from membench.render.lines import Table, comparison_table, measurement_table
 from membench.render.notices import notices
+from membench.render.pool import pool_lines
+from membench.render.seen import seen, seen_by_both
 from membench.reports.comparison import CategoryDeltas, Comparison, Delta
 from membench.reports.measurement import Measurement
 from membench.reports.naming import stem_of
@@ -37,7 +39,8 @@ class ArmView:
     """One arm as the templates see it.
 
     ``measurement`` is the candidate, None where it is not at hand; ``table`` is None where there is no figure;
-    ``first`` says that nothing was accepted under this name yet, ``file`` what a proposal does to its file,
+    ``beside`` is what a reader has to know of the figures in it: how much of the texts the model saw, and what a shared
+    pool is; ``first`` says that nothing was accepted under this name yet, ``file`` what a proposal does to its file,
     ``attribution`` whose the questions are that are shown.
     """
 
@@ -49,6 +52,7 @@ class ArmView:
     headline: list[HeadlineRow]
     chart: list[Point]
     table: Table | None
+    beside: list[str]
     categories: list[Category]
     category_names: dict[int | str, str]
     notices: list[str]
@@ -72,6 +76,7 @@ def arm_view(comparison: Comparison, measurement: Measurement | None = None) -> 
         headline=headline_of(comparison, measurement),
         chart=_chart(comparison),
         table=_table(comparison, measurement),
+        beside=_beside(comparison, measurement),
         categories=[_category(one, comparison) for one in comparison.by_category],
         category_names={one.number: one.name for one in comparison.by_category},
         notices=[] if measurement is None else list(notices(measurement)),
@@ -121,6 +126,12 @@ def _table(comparison: Comparison, measurement: Measurement | None) -> Table | N
     if comparison.metrics is not None:
         return comparison_table(comparison.metrics)
     return None if measurement is None else measurement_table(measurement)
+
+
+def _beside(comparison: Comparison, measurement: Measurement | None) -> list[str]:
+    if comparison.metrics is None:
+        return [] if measurement is None else [*seen(measurement), *pool_lines(measurement)]
+    return [*seen_by_both(comparison), *([] if measurement is None else pool_lines(measurement))]
 
 
 def _category(one: CategoryDeltas, comparison: Comparison) -> Category:

@@ -20,25 +20,32 @@ from jinja2 import (
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel
 
+from membench.compare.windows import percent
 from membench.errors import UsageError
 from membench.memories.options import setting_text
 from membench.render import text
-from membench.render.markdown import at, escaped, linked
+from membench.render.markdown import at, escaped, fenced, linked
+from membench.render.pool import searched
+from membench.render.seen import window
 
 TEMPLATES = Path(__file__).with_name("templates")
 _FILTERS = {
     "at": at,
     "counted": text.counted,
     "escaped": escaped,
+    "fenced": fenced,
     "figure": text.figure,
     "grouped": text.grouped,
     "linked": linked,
     "moved": text.moved,
+    "percent": percent,
     "ranks": text.ranks,
+    "searched": searched,
     "setting": setting_text,
     "signed": text.signed,
     "signed_count": text.signed_count,
     "signed_queries": text.signed_queries,
+    "window": window,
 }
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from membench.render.text import one_line
+from membench.render.text import code_line, one_line
 
 _MARKUP = re.compile(r"([\\`*{}\[\]<>|~$])|(?<![^\W_])(_)|(_)(?![^\W_])")
 _LINE_START = re.compile(r"^(\d+(?=[.)](?: |$))|(?=[-+#>=]))")
@@ -22,6 +22,13 @@ def escaped(value: object) -> str:
     line = _LINE_START.sub(lambda match: f"{match[0]}\\", line)
     line = _REFERENCE.sub(lambda match: f"{match[0]}{_ZERO_WIDTH_SPACE}", line)
     return _ADDRESS.sub(lambda match: f"{_ZERO_WIDTH_SPACE}{match[0]}", line)
+
+
+def fenced(command: object) -> str:
+    """``command`` as a block of code that it cannot end."""
+    line = code_line(command)
+    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", line))])
+    return f"{fence}sh\n{line}\n{fence}"
 
 
 def at(cut_off: int) -> str:

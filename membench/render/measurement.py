@@ -5,6 +5,9 @@ from pathlib import Path
 from membench.render.engine import render
 from membench.render.figures import METRICS, levels
 from membench.render.notices import notices
+from membench.render.pool import DISTRACTION, pool_rows
+from membench.render.remedy import remedy
+from membench.render.seen import input_rows, seen
 from membench.reports.measurement import Measurement
 from membench.reports.provenance import Provenance
 
@@ -22,6 +25,11 @@ def measurement_markdown(
         "levels": [(name, found.model_copy()) for name, found in levels(measurement.metrics)],
         "metric_names": METRICS,
         "notices": list(notices(measurement)),
+        "remedy": remedy(measurement),
+        "seen": seen(measurement),
+        "inputs": input_rows(measurement),
+        "distraction": DISTRACTION,
+        "pool": [] if measurement.accounting.shared is None else pool_rows(measurement.accounting.shared),
         "category_levels": lambda category: list(levels(category.metrics)),
         "quirks": list(measurement.corpus.quirks.model_dump().items()),
     }

@@ -9,6 +9,7 @@ _ACTIVE = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff"
     r"\U000e0000-\U000e007f]"
 )
+_BREAK = re.compile("[\u2028\u2029]")
 _REPLACEMENT = "\ufffd"
 EMPTY = "\u2013"
 _DECIMALS = 4
@@ -18,6 +19,11 @@ _MOST_DECIMALS = 16
 def one_line(value: object) -> str:
     """``value`` on one line, with a replacement character for each that would act rather than be shown."""
     return _ACTIVE.sub(_REPLACEMENT, " ".join(str(value).split()))
+
+
+def code_line(value: object) -> str:
+    """``value`` on one line, its blanks kept, for what is copied: a replacement character shows where it cannot be."""
+    return _BREAK.sub(_REPLACEMENT, _ACTIVE.sub(_REPLACEMENT, str(value)))
 
 
 def grouped(number: int) -> str:

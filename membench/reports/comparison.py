@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from membench.reports.measurement import Count, CutOff, Name, Sha256
+from membench.reports.measurement import Count, CutOff, Inputs, Name, Sha256
 from membench.reports.model import Report
 
 SCHEMA: Final = "membench.comparison/1"
@@ -15,14 +15,24 @@ RUN_SCHEMA: Final = "membench.comparisons/1"
 
 Verdict = Literal["improved", "regressed", "unchanged", "mixed", "not comparable"]
 Level = Literal["session", "turn"]
+SideName = Literal["baseline", "candidate"]
 Rank = Annotated[int, Field(ge=1)]
 
 
+class Seen(Report):
+    """The windows of an embedder in tokens, null for none, and how much of the texts it saw through them."""
+
+    input_window: Count | None
+    model_window: Count | None
+    inputs: Inputs
+
+
 class Side(Report):
-    """One of the two measurements. ``sha256`` is of its canonical bytes."""
+    """One of the two measurements. ``sha256`` is of its canonical bytes; ``seen`` is null without an embedder."""
 
     stem: Name
     sha256: Sha256
+    seen: Seen | None
 
 
 class Refusal(Report):
@@ -118,12 +128,25 @@ class Flips(Report):
     lost: list[Flip]
 
 
+class Control(Report):
+    """How to measure one side again with the smaller of two input windows.
+
+    ``command`` is quoted for a POSIX shell. What a measurement does not record stands in it in angle brackets;
+    ``missing`` says what that is.
+    """
+
+    side: SideName
+    input_window: Count
+    command: Name
+    missing: list[Name]
+
+
 class Comparison(Report):
     """Baseline against candidate, one arm.
 
     ``rule`` says in words why the verdict is what it is. ``identical``: every query's ranks are equal, and all else but
     version strings. A side is null where there is no such file, or one of another schema. With ``refusals`` there is no
-    figure: ``metrics`` is null.
+    figure: ``metrics`` is null. ``controls`` are the runs that ``notices`` ask for.
     """
 
     schema_: Literal["membench.comparison/1"] = Field(alias="schema")
@@ -135,6 +158,7 @@ class Comparison(Report):
     candidate: Side | None
     refusals: list[Refusal]
     notices: list[Name]
+    controls: list[Control]
     metrics: MetricDeltas | None
     set_aside: list[SetAside]
     by_category: list[CategoryDeltas]

@@ -8,7 +8,8 @@ from rich.table import Table as Grid
 
 from membench.render.deltas import HeadlineRow, headline_of
 from membench.render.lines import HEADLINE, Table, comparison_table
-from membench.render.text import EMPTY, counted, figure, one_line, signed, signed_queries
+from membench.render.seen import seen_by_both
+from membench.render.text import EMPTY, code_line, counted, figure, one_line, signed, signed_queries
 from membench.reports.comparison import Comparison, Flip, Flips, SetAside
 from membench.terminal.console import errors, output
 
@@ -26,7 +27,9 @@ def print_comparison(comparison: Comparison) -> None:
     if comparison.metrics is not None:
         for grid in _grids(comparison_table(comparison.metrics)):
             output.print(grid)
-    for line in (*_notes(comparison), *_queries(comparison.flips)):
+        for told in seen_by_both(comparison):
+            output.print(told, soft_wrap=True)
+    for line in (*_notes(comparison), *_controls(comparison), *_queries(comparison.flips)):
         output.print(line, soft_wrap=True)
 
 
@@ -87,6 +90,13 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         yield from _paired(one)
     for notice in comparison.notices:
         yield one_line(notice)
+
+
+def _controls(comparison: Comparison) -> Iterator[str]:
+    for one in comparison.controls:
+        fill = f", with {' and '.join(map(one_line, one.missing))} filled in" if one.missing else ""
+        yield f"the {one.side} with {one.input_window:,} tokens of each text{fill}:"
+        yield f"  {code_line(one.command)}"
 
 
 def _paired(one: SetAside) -> Iterator[str]:

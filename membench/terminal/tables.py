@@ -4,6 +4,9 @@ from rich.table import Table
 
 from membench.render.figures import METRICS, levels, rows
 from membench.render.notices import notices
+from membench.render.pool import pool_lines
+from membench.render.remedy import remedy
+from membench.render.seen import seen
 from membench.reports.measurement import Figure, Measurement
 from membench.runs.outcome import Outcome
 from membench.runs.retrieval import ShardOutcome
@@ -16,8 +19,12 @@ def print_outcomes(outcomes: list[Outcome]) -> None:
         measurement = outcome.measurement
         for reason in measurement.reasons:
             errors.print(f"NOT CLEAN: {reason}", style="bold yellow", soft_wrap=True)
+        if helpful := remedy(measurement):
+            errors.print(f"To have more stored, measure again with {helpful}", style="bold yellow", soft_wrap=True)
         output.print(_title(outcome), style="bold", soft_wrap=True)
         output.print(_table(measurement))
+        for line in (*seen(measurement), *pool_lines(measurement)):
+            output.print(line, soft_wrap=True)
         for omitted in measurement.omitted:
             output.print(f"{omitted.level} @{omitted.cut_off} left out: {omitted.reason}", soft_wrap=True)
         for notice in notices(measurement):
@@ -39,7 +46,8 @@ def print_shards(shards: list[ShardOutcome]) -> None:
         queries = sum(len(part.findings.queries) for part in shard.parts)
         output.print(
             f"{shard.head.corpus.key}.{shard.head.arm.name}, shard {shard.run.shard}: {len(shard.parts):,} of "
-            f"{shard.head.corpus.instances:,} instances and {queries:,} scored queries in {shard.run.seconds.run:.1f} s",
+            f"{shard.head.corpus.instances:,} instances and {queries:,} scored queries "
+            f"in {shard.run.seconds.run:.1f} s",
             soft_wrap=True,
         )
         if shard.run.resumed:

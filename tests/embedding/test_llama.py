@@ -3,6 +3,9 @@
 import math
 import random
 import shutil
+import subprocess
+import sys
+import time
 
 import gguf
 import llama_cpp
@@ -118,6 +121,55 @@ def test_a_text_over_the_models_own_window_is_cut_to_it(default_llama: LlamaEmbe
     embedded = default_llama.embed(["boat " * 2000, "boat " * 510], "document")
     assert embedded.tokens.tolist() == [2002, 512]
     assert bits(embedded.vectors)[0] == bits(embedded.vectors)[1]
+
+
+def test_the_smallest_window_keeps_the_special_tokens_and_two_of_the_text(default_llama: LlamaEmbedder, open_llama):
+    with open_llama(input_window=4) as narrow:
+        cut = narrow.embed(["red boat on the river", "red boat", ""], "document")
+        assert cut.tokens.tolist() == [7, 4, 2]
+        assert bits(cut.vectors) == bits(default_llama.embed(["red boat", "red boat", ""], "document").vectors)
+
+
+# A megabyte: words, and a word without end, of which each "xx" is a token.
+GIGANTIC = {"words": ("boat ", 200_000), "no blank": ("xx", 500_000)}
+
+
+@pytest.mark.parametrize("name", GIGANTIC)
+def test_a_gigantic_text_is_counted_whole_and_cut_to_the_window(name, default_llama: LlamaEmbedder):
+    part, times = GIGANTIC[name]
+    whole = default_llama.embed([part * times, part * 510, part * 7], "document")
+    assert whole.tokens.tolist() == [times + 2, 512, 9]
+    assert bits(whole.vectors)[0] == bits(whole.vectors)[1] != bits(whole.vectors)[2]
+
+
+@pytest.mark.parametrize("name", GIGANTIC)
+def test_tokenizing_a_gigantic_text_takes_time_in_proportion_to_its_length(name, default_llama: LlamaEmbedder):
+    part, times = GIGANTIC[name]
+
+    def seconds(count: int) -> float:
+        begun = time.perf_counter()
+        default_llama.tokens(part * count)
+        return time.perf_counter() - begun
+
+    # Ten times the text takes about ten times as long; if it took as the square, a hundred times.
+    assert min(seconds(times) for _ in range(3)) < 40 * min(seconds(times // 10) for _ in range(5))
+
+
+def test_gigantic_texts_take_little_memory(default_model):
+    code = f"""
+import resource, sys
+from pathlib import Path
+from membench.embedding.llama import LlamaEmbedder
+with LlamaEmbedder(Path(sys.argv[1]), key="minilm", sha256="", workers=2) as embedder:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for part, times in {list(GIGANTIC.values())}:
+        embedder.embed([part * times], "document")
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+    done = subprocess.run([sys.executable, "-c", code, default_model], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    # Kilobytes.
+    assert int(done.stdout) < 200_000
 
 
 @pytest.mark.parametrize("window", [-1, 0, 3, 513])

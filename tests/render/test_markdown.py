@@ -11,9 +11,9 @@ from jinja2 import TemplateNotFound, UndefinedError
 from membench.corpora.corpus import Reading
 from membench.corpora.selection import Slice
 from membench.render.engine import render
-from membench.render.markdown import escaped, linked
+from membench.render.markdown import escaped, fenced, linked
 from membench.render.measurement import measurement_markdown
-from membench.render.text import one_line
+from membench.render.text import code_line, one_line
 from membench.reports.measurement import GoldLost, Measurement, Omitted
 from membench.ruler.observer import Silent
 from membench.runs.request import Request
@@ -71,6 +71,13 @@ def test_nothing_else_in_our_own_words_is_more_than_text(text):
         assert child.type in ("text", "text_special", "link_open", "link_close")
         if child.type == "link_open":
             assert re.fullmatch(r"https?://[\w./-]+", child.attrs["href"])
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "```", "` ```` `", "~~~"])
+def test_a_command_is_one_block_of_code(text):
+    (block,) = PARSER.parse(fenced(text))
+    assert (block.type, block.info, block.content) == ("fence", "sh", f"{code_line(text)}\n")
+    assert len(block.content.splitlines()) == 1
 
 
 def test_a_missing_variable_is_an_error():
@@ -132,10 +139,10 @@ def hostile_measurement(measurement: Measurement, text: str) -> Measurement:
 def test_a_report_is_made_of_tables_whose_rows_are_as_wide_as_their_heads(measurement):
     markdown = measurement_markdown(measurement)
     blocks = re.findall(r"(?:^\|.*\n)+", markdown, re.MULTILINE)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     for block in blocks:
         assert len({len(row) for row in rows(block)}) == 1, block
-    assert shape(markdown).count("table_open") == 4
+    assert shape(markdown).count("table_open") == 5
     assert "html_block" not in shape(markdown)
 
 

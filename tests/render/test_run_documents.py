@@ -11,6 +11,7 @@ from membench.compare.compare import compare, run_comparison
 from membench.render.comparison import comparison_markdown
 from membench.render.markdown import at
 from membench.render.run import LARGEST_SUMMARY, LONGEST_BODY, pull_request_body, summary_markdown
+from membench.render.seen import seen
 from membench.reports.comparison import Comparison, Comparisons, Flip, Refusal
 from membench.reports.measurement import Measurement
 
@@ -36,7 +37,7 @@ def fewer(measurement: Measurement) -> Measurement:
 
 
 @pytest.fixture(scope="module")
-def arms(clean) -> dict[str, tuple[Comparison, Measurement]]:
+def arms(clean, wide, narrow) -> dict[str, tuple[Comparison, Measurement]]:
     questions = {query.id: f"What of {query.id}?" for query in clean.queries}
     worse = flipped(clean, False, 3)
     limited = clean.model_copy(update={"arm": clean.arm.model_copy(update={"limit": 30})})
@@ -47,6 +48,8 @@ def arms(clean) -> dict[str, tuple[Comparison, Measurement]]:
         "first": (compare(None, clean), clean),
         "refused": (compare(clean, limited), limited),
         "aside": (compare(clean, fewer(clean)), fewer(clean)),
+        "windows": (compare(narrow, wide), wide),
+        "cut": (compare(narrow, flipped(narrow, True, 1)), narrow),
     }
 
 
@@ -73,7 +76,7 @@ def check_tables(markdown: str) -> None:
         assert not (line.startswith("|") and following and not following.startswith("|")), following
 
 
-@pytest.mark.parametrize("name", ["worse", "better", "same", "first", "refused", "aside"])
+@pytest.mark.parametrize("name", ["worse", "better", "same", "first", "refused", "aside", "windows", "cut"])
 def test_every_document_of_every_kind_is_made_of_whole_tables(name, arms):
     for markdown in documents(run_of(arms[name])):
         check_tables(markdown)
@@ -162,6 +165,37 @@ def test_every_reason_of_a_refusal_stands_in_a_table(arms):
         assert "\n| retrieval: limit | 20 | 30 | what a search is asked differs |\n" in markdown
 
 
+def test_models_that_saw_different_parts_are_told_with_the_command_of_the_control(arms):
+    arm, measurement = arms["windows"]
+    (control,) = arm.controls
+    for markdown in documents(run_of(arms["windows"])):
+        assert f"- {arm.notices[0]}.\n" in markdown
+        assert (
+            f"\nThe candidate of sample.{measurement.arm.name} with 16 tokens of each text:\n\n"
+            f"```sh\n{control.command}\n```\n"
+        ) in markdown
+
+
+def test_how_much_the_model_saw_stands_beside_every_arms_figures(arms, narrow, wide):
+    (whole,), cut = seen(wide), seen(narrow)
+    assert len(cut) == 2
+    both = "".join(f"- baseline and candidate: {told}.\n" for told in cut)
+    for markdown in documents(run_of(arms["cut"])):
+        assert re.search(rf"\n## Figures.*\n\n{re.escape(both)}\n<details>", markdown)
+    for markdown in documents(run_of(arms["windows"]))[:2]:
+        assert re.search(rf"\n## Figures.*\n\n- {re.escape(whole)}\.\n\n<details>", markdown)
+    for markdown in documents(run_of(arms["worse"])):
+        assert "tokens" not in markdown
+
+
+def test_two_sides_that_saw_unlike_parts_are_told_apart(narrow):
+    documents = narrow.inputs.documents.model_copy(update={"texts_cut": 1, "share_seen": 0.99999})
+    other = narrow.model_copy(update={"inputs": narrow.inputs.model_copy(update={"documents": documents})})
+    markdown = comparison_markdown(compare(narrow, other))
+    assert "\n- baseline: the model saw up to 16 tokens" in markdown
+    assert f": 1 of {documents.texts} texts was cut, 99.999% of all tokens were seen" in markdown
+
+
 def test_a_figure_over_different_queries_says_over_which_it_is(arms, clean):
     both = len(clean.queries) - 1
     for markdown in documents(run_of(arms["aside"])):
@@ -218,6 +252,7 @@ def hostile(arm: Comparison, measurement: Measurement, text: str) -> tuple[Compa
             "baseline": side,
             "candidate": side,
             "notices": [text],
+            "controls": [one.model_copy(update={"command": text, "missing": [text]}) for one in arm.controls],
             "refusals": [refusal for _ in arm.refusals],
             "set_aside": [one.model_copy(update={"reason": text}) for one in arm.set_aside],
             "by_category": [one.model_copy(update={"name": text, "number": text + "!"}) for one in arm.by_category],
@@ -240,9 +275,12 @@ def hostile(arm: Comparison, measurement: Measurement, text: str) -> tuple[Compa
 
 def strange(arms: dict[str, tuple[Comparison, Measurement]], text: str, sentence: str) -> list[str]:
     """Each kind of document, full of ``text``."""
-    worse, refused, aside = (hostile(*arms[name], text) for name in ("worse", "refused", "aside"))
+    names = ("worse", "refused", "aside", "windows")
+    worse, refused, aside, windows = (hostile(*arms[name], text) for name in names)
     return [
-        summary_markdown(*run_of(refused, aside), [sentence], WHOLE),
+        summary_markdown(*run_of(refused, aside, windows), [sentence], WHOLE),
+        pull_request_body(*run_of(windows), [sentence], WHOLE),
+        comparison_markdown(windows[0]),
         pull_request_body(*run_of(worse), [sentence], WHOLE),
         comparison_markdown(worse[0]),
         comparison_markdown(refused[0]),
