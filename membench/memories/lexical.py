@@ -51,11 +51,10 @@ class LexicalStore:
         self._index: Any = None
 
     def write(self, units: Sequence[Unit]) -> list[Receipt]:
-        """Stores every unit that holds a word."""
-        receipts = [Receipt("stored") if _words(unit.text) else Receipt("refused", "no word in it") for unit in units]
-        self._units += [unit for unit, receipt in zip(units, receipts, strict=True) if receipt.status == "stored"]
+        """Stores every unit. One without a word is no document: no query finds it, and no length is averaged with it."""
+        self._units += [unit for unit in units if _words(unit.text)]
         self._index = None
-        return receipts
+        return [Receipt("stored") for _ in units]
 
     def search(self, query: str, limit: int, as_of: datetime | None) -> list[Hit]:
         """The units that share a word with ``query``; ``as_of`` makes no difference."""

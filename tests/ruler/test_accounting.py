@@ -181,12 +181,12 @@ def test_nothing_that_the_episodic_memory_does_goes_uncounted(options, granulari
             assert rank is None or (query.id.split(":")[0], turn) not in lost
 
 
-def test_gold_lost_of_bm25_is_what_holds_no_word(corpus_of, document):
+def test_bm25_refuses_nothing_and_never_finds_gold_without_a_word(corpus_of, document):
     document["instances"][0]["sessions"][0]["turns"][0]["text"] = "?!"
     memory = build_memory("bm25", {}, None)
-    found = account(corpus_of(document), memory)
-    assert found.refused == {"no word in it": 1}
-    assert found.gold_lost == [GoldLost("i1", "answer_1", "gold-a", "refused: no word in it")]
+    (result,) = measure(corpus_of(document), [Arm(memory)], None, Silent())
+    assert (result.accounting.refused, result.accounting.gold_lost) == ({}, [])
+    assert result.queries[0].turn_ranks == (None,)
 
 
 def test_one_arm_takes_no_part_in_the_account_of_another(corpus, memory_that):
