@@ -58,7 +58,7 @@ PIP_COMPILE = .venv-lock/bin/pip-compile --quiet --generate-hashes --strip-extra
 lock: ## resolve the locked dependencies anew
 	test -x .venv-lock/bin/pip-compile || ($(PYTHON) -m venv .venv-lock && .venv-lock/bin/pip install --quiet pip-tools==7.6.2)
 	$(PIP_COMPILE) --output-file requirements/runtime.txt pyproject.toml
-	$(PIP_COMPILE) --extra dev --output-file requirements/dev.txt pyproject.toml
+	$(PIP_COMPILE) --extra dev --extra dask --output-file requirements/dev.txt pyproject.toml
 	$(PIP_COMPILE) --constraint requirements/dev.txt --extra mem0 --extra chroma --extra lancedb --extra pgvector --extra examples --output-file requirements/examples.txt pyproject.toml
 	awk '/^llama-cpp-python==/ {on = 1} on && !/#/ {print} on && !/\\$$/ {on = 0}' requirements/runtime.txt | sed '$$ s/ \\$$//' > requirements/llama.txt
 

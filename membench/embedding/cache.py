@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from time import monotonic, sleep
 
 import numpy as np
 
@@ -22,6 +23,8 @@ log = logging.getLogger(__name__)
 _SCHEMA = """CREATE TABLE IF NOT EXISTS vectors
     (text BLOB PRIMARY KEY, tokens INTEGER NOT NULL, vector BLOB NOT NULL, checksum INTEGER NOT NULL)"""
 _KEYS_A_QUERY = 500
+# Several processes may share a folder: the workers of a cluster on one machine do. Each writes for a moment only.
+_WAIT_SECONDS = 60.0
 # SQLITE_ERROR is a table of other columns. All else, such as a full disk, says nothing about what the file holds.
 _DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR})
 
@@ -53,7 +56,10 @@ def space_name(identity: EmbedderIdentity) -> str:
 
 
 class VectorCache:
-    """The vectors of one space. Never raises for what is wrong on disk: it warns, and knows less."""
+    """The vectors of one space. Never raises for what is wrong on disk: it warns, and knows less.
+
+    Any thread may use it, one at a time.
+    """
 
     def __init__(self, path: Path, dimension: int) -> None:
         self._path = path
@@ -131,11 +137,11 @@ class VectorCache:
 
     def _connected(self) -> sqlite3.Connection:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(self._path)
+        connection = sqlite3.connect(self._path, timeout=_WAIT_SECONDS, check_same_thread=False)
         try:
             # No column is text, save in a damaged row, where it need not be UTF-8.
             connection.text_factory = bytes
-            connection.execute("PRAGMA journal_mode = WAL")
+            _begin_log(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute(_SCHEMA)
             connection.execute("SELECT text, tokens, vector, checksum FROM vectors LIMIT 1").fetchone()
@@ -163,6 +169,19 @@ class VectorCache:
     def _discard(self) -> None:
         for suffix in ("", "-wal", "-shm"):
             Path(f"{self._path}{suffix}").unlink(missing_ok=True)
+
+
+def _begin_log(connection: sqlite3.Connection) -> None:
+    """Write-ahead logging, waited for: where several begin a file together, SQLite itself does not wait for this."""
+    deadline = monotonic() + _WAIT_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > deadline:
+                raise
+        sleep(0.02)
 
 
 def _is_damage(error: sqlite3.Error | OSError) -> bool:

@@ -1,6 +1,6 @@
 """An observer that adds up seconds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -26,3 +26,8 @@ class Clocked:
     def advance(self, name: Phase, amount: int) -> None:
         """Passed on."""
         self.inner.advance(name, amount)
+
+    def add(self, seconds: Mapping[tuple[Phase, int], float]) -> None:
+        """What another has timed."""
+        for key, more in seconds.items():
+            self.seconds[key] = self.seconds.get(key, 0.0) + more

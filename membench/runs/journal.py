@@ -8,8 +8,6 @@ import hashlib
 import logging
 import zlib
 from collections.abc import Iterator
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from time import time
 
@@ -22,6 +20,7 @@ from membench.reports.canonical import canonical_json
 from membench.reports.head import Head
 from membench.reports.provenance import versions
 from membench.ruler.part import Part
+from membench.runs.source import source_digest
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +34,7 @@ class Journal:
     def __init__(self, root: Path, head: Head, shard: Shard | None, resume: bool) -> None:
         """Begins anew unless ``resume``. Raises StorageError where the folder cannot be written."""
         digest = hashlib.sha256(canonical_json(head))
-        digest.update(f"{shard} {_source()} {sorted(versions().items())}".encode())
+        digest.update(f"{shard} {source_digest()} {sorted(versions().items())}".encode())
         self._path = unfinished_dir(root) / f"{digest.hexdigest()[:32]}.jsonl"
         self.parts: dict[str, Part] = {}
         with storage_errors("written", self._path):
@@ -88,14 +87,3 @@ def _lines(data: bytes) -> Iterator[tuple[Part, int]]:
             return
         end += len(line)
         yield part, end
-
-
-@cache
-def _source() -> str:
-    """Changes with every change of this package: another ranking must not go on with what this one found."""
-    digest = hashlib.sha256()
-    folder = Path(str(files("membench")))
-    for path in sorted(folder.rglob("*.py")):
-        digest.update(f"{path.relative_to(folder)} {path.stat().st_size}\n".encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()

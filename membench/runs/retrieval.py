@@ -35,8 +35,8 @@ from membench.ruler.fitness import refuse_unfit
 from membench.ruler.observer import Observer
 from membench.ruler.part import Part
 from membench.ruler.pool import Bench, Timed
-from membench.ruler.retrieval import measured_parts
 from membench.runs.clocked import Clocked
+from membench.runs.executor import Executor, opened_executor
 from membench.runs.journal import Journal, forget_old
 from membench.runs.outcome import Outcome, write_outcome
 from membench.runs.request import Request, refuse_unused
@@ -48,7 +48,7 @@ Observing = Callable[[int, int], Observer]
 
 @dataclass(frozen=True, slots=True)
 class ShardOutcome:
-    """One shard of one arm, measured and written. ``instances`` of the corpus's are in it."""
+    """One shard of one arm, measured and written."""
 
     path: Path
     shard: ShardReport
@@ -63,6 +63,7 @@ class _Taken:
     timed: Timed
     seconds: Seconds
     embedding: Embedding | None
+    executor: str
     resumed: int
 
 
@@ -93,7 +94,7 @@ def run_retrieval(
                 command=command,
                 source=source,
                 started=started,
-                executor=_executor(request),
+                executor=taken.executor,
                 resumed=taken.resumed,
                 shards=None,
                 seconds=taken.seconds,
@@ -163,10 +164,11 @@ def _run(
     begun = perf_counter()
     refuse_unused(request)
     ensure_writable(report_dir)
-    corpus = open_corpus(request.corpus, root, request.reading, request.file_format)
-    mine = None if shard is None else _instances_of(corpus, shard)
     with ExitStack() as stack:
-        bench = stack.enter_context(opened_workbench(request, root))
+        executor = stack.enter_context(opened_executor(request))
+        corpus = open_corpus(request.corpus, root, request.reading, request.file_format)
+        mine = None if shard is None else _instances_of(corpus, shard)
+        bench = stack.enter_context(opened_workbench(request, root, executor.spread))
         identity = None if bench.embedder is None else bench.embedder.identity
         heads = [head_of(corpus, arm, bench.memory, identity, request.embedder) for arm in bench.arms]
         refuse_unfit(corpus, bench.arms, [bench.memory] * len(bench.arms))
@@ -176,12 +178,8 @@ def _run(
         for journal in journals:
             stack.callback(journal.close)
         resumed = [len(journal.parts) for journal in journals]
-        share = 1.0 if mine is None else sum(corpus.survey.weights[name] for name in mine) / _weight(corpus)
-        observer = Clocked(
-            observer_for(
-                round(corpus.survey.turns * share) * len(heads), round(corpus.survey.scorable * share) * len(heads)
-            )
-        )
+        left = sum(_share_left(corpus, mine, journal) for journal in journals)
+        observer = Clocked(observer_for(round(corpus.survey.turns * left), round(corpus.survey.scorable * left)))
         timed = [Timed() for _ in heads]
         benches = [
             Bench(arm, bench.memory, bench.embedder, observer, number, timed[number])
@@ -191,7 +189,7 @@ def _run(
         def wants(instance: str, number: int) -> bool:
             return (mine is None or instance in mine) and instance not in journals[number].parts
 
-        for number, part in measured_parts(corpus, benches, wants):
+        for number, part in executor.parts(corpus, benches, wants, observer):
             journals[number].parts[part.instance] = part
             journals[number].add(part)
         run_seconds = round(perf_counter() - begun, 3)
@@ -206,7 +204,8 @@ def _run(
                         ingest=round(observer.seconds.get(("ingest", number), 0.0), 3),
                         search=round(observer.seconds.get(("search", number), 0.0), 3),
                     ),
-                    embedding=_embedding(request, bench),
+                    embedding=_embedding(executor, bench),
+                    executor=str(executor),
                     resumed=resumed[number],
                 )
             )
@@ -221,19 +220,18 @@ def _instances_of(corpus: Corpus, shard: Shard) -> set[str]:
     return {name for name, number in assign(corpus.survey.weights, shard.of).items() if number == shard.number}
 
 
-def _weight(corpus: Corpus) -> int:
-    return max(sum(corpus.survey.weights.values()), 1)
+def _share_left(corpus: Corpus, mine: set[str] | None, journal: Journal) -> float:
+    """About how much of the corpus is still to be measured for one arm."""
+    weights = corpus.survey.weights
+    wanted = (mine or weights.keys()) - journal.parts.keys()
+    return sum(weights[name] for name in wanted) / max(sum(weights.values()), 1)
 
 
-def _embedding(request: Request, bench: Workbench) -> Embedding | None:
+def _embedding(executor: Executor, bench: Workbench) -> Embedding | None:
     if bench.embedder is None:
         return None
     tally = bench.embedder.tally
-    return Embedding(workers=request.workers, cached=tally.cached, computed=tally.computed)
-
-
-def _executor(request: Request) -> str:
-    return "local" if request.scheduler is None else "dask"
+    return Embedding(workers=executor.threads, cached=tally.cached, computed=tally.computed)
 
 
 def _now() -> str:

@@ -6,6 +6,9 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -262,6 +265,51 @@ def test_two_spaces_never_mix(tmp_path):
             cache.put(written.items())
     with VectorCache(tmp_path / space_name(identity), DIMENSION) as cache:
         assert same(cache.get(list(one)), one)
+
+
+SHARING = """
+    import sys, time
+    import numpy as np
+    from pathlib import Path
+    from membench.embedding.cache import CachedVector, VectorCache, text_key
+    time.sleep(max(float(sys.argv[3]) - time.time(), 0))
+    with VectorCache(Path(sys.argv[1]), 384) as cache:
+        for place in range(20):
+            keys = [text_key(f"{sys.argv[2]} {place} {row}") for row in range(50)]
+            cache.put((key, CachedVector(row, np.ones(384, dtype=np.float32))) for row, key in enumerate(keys))
+            assert len(cache.get(keys)) == 50
+"""
+
+
+def test_processes_that_begin_and_fill_a_file_together_lose_nothing(path):
+    begin = time.time() + 2
+    command = [sys.executable, "-c", textwrap.dedent(SHARING), str(path)]
+    sharing = [
+        subprocess.Popen([*command, str(number), str(begin)], stderr=subprocess.PIPE, text=True) for number in range(6)
+    ]
+    assert [(process.communicate(timeout=60)[1], process.returncode) for process in sharing] == [("", 0)] * 6
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT count(*) FROM vectors").fetchone() == (6 * 20 * 50,)
+    connection.close()
+
+
+@pytest.mark.slow
+def test_a_writer_waits_for_another_longer_than_sqlite_would(path, caplog):
+    with VectorCache(path, DIMENSION) as cache, sqlite3.connect(path, check_same_thread=False) as other:
+        other.execute("BEGIN IMMEDIATE")
+        # SQLite's module gives up after 5 s unless told otherwise.
+        threading.Timer(6.0, other.rollback).start()
+        cache.put(entries(2).items())
+        assert len(cache.get(list(entries(2)))) == 2
+    other.close()
+    assert caplog.records == []
+
+
+def test_another_thread_may_use_what_one_has_opened(path, caplog):
+    with VectorCache(path, DIMENSION) as cache, ThreadPoolExecutor(1) as another:
+        another.submit(cache.put, entries(2).items()).result()
+        assert same(another.submit(cache.get, list(entries(2))).result(), entries(2))
+    assert caplog.records == []
 
 
 def test_texts_that_are_no_utf8_have_keys_too():
