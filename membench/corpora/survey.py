@@ -42,7 +42,8 @@ class Survey:
 
     Queries are ``scorable``, ``unanswerable`` or ``without_gold``. ``has_distractors``: some scorable query has a
     session in its instance that is not gold. ``newest`` is the latest date of a session that has turns, in
-    any instance. ``weights`` has an estimate of the tokens in the turns of each instance, by instance id: no model reads a corpus.
+    any instance. ``weights`` has an estimate of the tokens in the turns of each instance, by instance id: no model
+    reads a corpus.
     """
 
     fingerprint: str

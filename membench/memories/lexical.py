@@ -51,7 +51,7 @@ class LexicalStore:
         self._index: Any = None
 
     def write(self, units: Sequence[Unit]) -> list[Receipt]:
-        """Stores every unit. One without a word is no document: no query finds it, and no length is averaged with it."""
+        """Stores every unit. One without a word is no document: no query finds it, no average length is of it."""
         self._units += [unit for unit in units if _words(unit.text)]
         self._index = None
         return [Receipt("stored") for _ in units]
