@@ -37,10 +37,10 @@ def _measurement(outcome: Outcome) -> dict[str, Any]:
 def _shard(outcome: ShardOutcome) -> dict[str, Any]:
     shard = outcome.shard
     return {
-        "arm": f"{shard.head.corpus.key}.{shard.head.arm.name}",
+        "arm": f"{shard.body.head.corpus.key}.{shard.body.head.arm.name}",
         "shard": shard.run.shard,
         "file": str(outcome.path),
-        "instances": len(shard.parts),
+        "instances": len(shard.body.parts),
         "resumed": shard.run.resumed,
         "seconds": shard.run.seconds.model_dump(),
     }

@@ -77,7 +77,8 @@ def open_corpus(name: str, root: Path, reading: Reading, file_format: Format | N
     text = text_options(form, reading)
     found = survey(_instances(path, form, reading), text)
     if not found.queries:
-        raise CorpusError(f"{path}: no query in it" + _of_part(reading.part), "Ask for more --instances or --queries.")
+        remedy = "Give a file with queries." if reading.part == WHOLE else "Ask for more --instances or --queries."
+        raise CorpusError(f"{path}: no query in it{_of_part(reading.part)}", remedy)
     if not found.scorable:
         raise CorpusError(
             f"{path}: none of its {found.queries} queries can be scored{_of_part(reading.part)}: "

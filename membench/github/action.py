@@ -127,7 +127,7 @@ def _measure_shard(inputs: Inputs, shard: Shard, context: Context, folders: Fold
         for sentence in sentences:
             commands.say(sentence)
     commands.write_summary(context.summary, shard_markdown(shard, sentences, _whole(inputs, context)))
-    embedder = outcomes[0].shard.head.embedder
+    embedder = outcomes[0].shard.body.head.embedder
     key = cache_key(folders.cache, embedder.sha256 if embedder else None, shard)
     commands.write_outputs(context.output, {"cache-key": key})
 

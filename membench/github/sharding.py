@@ -11,11 +11,11 @@ def sentences_of(shard: Shard, outcomes: Sequence[ShardOutcome]) -> Iterator[str
     """What was measured of each arm, and what is to come."""
     for outcome in outcomes:
         report = outcome.shard
-        queries = sum(len(part.findings.queries) for part in report.parts)
+        queries = sum(len(part.findings.queries) for part in report.body.parts)
         resumed = f", {report.run.resumed:,} of them by a run that did not end" if report.run.resumed else ""
         yield (
-            f"{report.head.corpus.key}.{report.head.arm.name}: {len(report.parts):,} of "
-            f"{report.head.corpus.instances:,} instances{resumed}, {queries:,} queries scored, "
+            f"{report.body.head.corpus.key}.{report.body.head.arm.name}: {len(report.body.parts):,} of "
+            f"{report.body.head.corpus.instances:,} instances{resumed}, {queries:,} queries scored, "
             f"{report.run.seconds.run:.1f} s."
         )
     yield (

@@ -66,6 +66,12 @@ def is_python(spec: str) -> bool:
     return parse_spec(spec).kind == "python"
 
 
+def file_of(spec: str) -> Path | None:
+    """The file of Python that ``spec`` names, None where it names none."""
+    place = spec.rpartition(":")[0]
+    return Path(place) if parse_spec(spec).kind == "python" and place.endswith(".py") else None
+
+
 @contextmanager
 def open_memory(
     spec: str,

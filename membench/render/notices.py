@@ -20,7 +20,7 @@ def notices(measurement: Measurement) -> Iterator[str]:
     if counted.gold_lost:
         lost = _several(len(counted.gold_lost), "gold item")
         wanting = _several(counted.queries_missing_gold, "scored query")
-        yield f"{lost} of {wanting} not among them; the report names each"
+        yield f"{lost} of {wanting} not in the store; each is named under what was written"
     if counted.undated_units and measurement.arm.timeline != "now":
         yield f"{_several(counted.undated_units, 'unit')} without a date that can be read: their age counts as zero"
     if counted.unattributed_hits:

@@ -23,6 +23,9 @@ def remedy(measurement: Measurement) -> str | None:
             yield "max_chars=none"
         if short:
             yield "min_chars=0"
+        near = any(reason.startswith("cosine over ") for reason in counted.duplicates)
+        if near and counted.shared is not None and counted.shared.sessions_never_stored:
+            yield "dedup=off"
         most = options.get("episodic_max")
         if counted.shared is None or not isinstance(most, int):
             return

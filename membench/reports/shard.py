@@ -1,5 +1,6 @@
 """The shard file: the parts of one arm that one machine measured, to be merged with those of the others."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pydantic import Field, ValidationError
 
 from membench.errors import ReportError, UsageError
 from membench.files.failures import storage_errors
+from membench.reports.canonical import canonical_json
 from membench.reports.head import Head
 from membench.reports.model import Report
 from membench.reports.provenance import ShardRun
@@ -21,15 +23,32 @@ SCHEMA: Final = "membench.shard/1"
 Number = Annotated[int, Field(ge=1)]
 
 
+class ShardBody(Report):
+    """What is merged into the measurement."""
+
+    head: Head
+    parts: list[Part]
+
+
 class Shard(Report):
-    """``number`` of ``of``. ``run`` is how it was measured, and no part of what is merged into the measurement."""
+    """``number`` of ``of``. ``run`` is how it was measured; ``sha256`` is of the canonical form of ``body``."""
 
     schema_: Literal["membench.shard/1"] = Field(alias="schema")
     number: Number
     of: Number
-    head: Head
     run: ShardRun
-    parts: list[Part]
+    sha256: str
+    body: ShardBody
+
+
+def shard_of(number: int, of: int, run: ShardRun, head: Head, parts: list[Part]) -> Shard:
+    """A shard, with the digest by which it is known to be as it was measured."""
+    body = ShardBody(head=head, parts=parts)
+    return Shard(schema=SCHEMA, number=number, of=of, run=run, sha256=_digest(body), body=body)
+
+
+def _digest(body: ShardBody) -> str:
+    return hashlib.sha256(canonical_json(body)).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +80,19 @@ def read_shard(path: Path) -> ShardFile:
         raise ReportError(f"{path} is not JSON: {error}", remedy) from error
     schema = document.get("schema") if isinstance(document, dict) else None
     if schema != SCHEMA:
-        shown = ascii(schema)[:80] if isinstance(schema, str) else "no string"
+        shown = ascii(schema)[:80] if isinstance(schema, str) else "not given"
         raise ReportError(f"{path} is not a shard: its schema is {shown}, expected {SCHEMA}", remedy)
     try:
-        return ShardFile(path, Shard.model_validate_json(data))
+        shard = Shard.model_validate_json(data)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][:6]) or "the whole"
         raise ReportError(f"{path} is not a {SCHEMA}: {where}: {first['msg']}", remedy) from error
+    if shard.sha256 != (found := _digest(shard.body)):
+        raise ReportError(
+            f"{path} is not as it was measured: expected SHA-256 {shard.sha256} of its body, found {found}", remedy
+        )
+    return ShardFile(path, shard)
 
 
 def by_arm(files: Sequence[ShardFile]) -> list[list[ShardFile]]:
@@ -78,7 +102,7 @@ def by_arm(files: Sequence[ShardFile]) -> list[list[ShardFile]]:
     """
     groups: dict[str, list[ShardFile]] = {}
     for file in files:
-        groups.setdefault(f"{file.shard.head.corpus.key}.{file.shard.head.arm.name}", []).append(file)
+        groups.setdefault(f"{file.shard.body.head.corpus.key}.{file.shard.body.head.arm.name}", []).append(file)
     problems = [problem for stem, group in groups.items() for problem in _problems(stem, group)]
     if problems:
         if len(groups) > 1:
@@ -93,7 +117,7 @@ def by_arm(files: Sequence[ShardFile]) -> list[list[ShardFile]]:
 def _problems(stem: str, group: Sequence[ShardFile]) -> Iterator[str]:
     first = group[0]
     for other in group[1:]:
-        differing = list(_differences("", first.shard.head.model_dump(), other.shard.head.model_dump()))
+        differing = list(_differences("", first.shard.body.head.model_dump(), other.shard.body.head.model_dump()))
         if differing:
             yield f"{other.named} and {first.named} were not measured alike: {'; '.join(differing[:4])}"
             return
@@ -115,12 +139,12 @@ def _places(stem: str, group: Sequence[ShardFile]) -> Iterator[str]:
     """Every shard is there once: are the instances?"""
     holders: dict[int, list[str]] = {}
     for file in group:
-        for part in file.shard.parts:
+        for part in file.shard.body.parts:
             holders.setdefault(part.place, []).append(f"{part.instance!r} in {file.path}")
     twice = [found for found in holders.values() if len(found) > 1]
     if twice:
         yield f"{stem}: {len(twice)} instances stand in more than one shard, such as {' and '.join(twice[0])}"
-    wanted = group[0].shard.head.corpus.instances
+    wanted = group[0].shard.body.head.corpus.instances
     missing = [place for place in range(1, wanted + 1) if place not in holders]
     if missing or len(holders) != wanted:
         places = ", ".join(map(str, missing[:5]))

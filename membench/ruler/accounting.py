@@ -129,7 +129,7 @@ class _Lost:
     """Which gold stands nowhere, and why."""
 
     def __init__(self, ledger: Ledger, wanted: Sequence[Wanted]) -> None:
-        self._named = {(one.instance, home) for one in wanted for home in one.homes}
+        self._named = {(one.instance, home) for one in wanted for home, _ in one.turns.values()}
         self._turns = {turn for one in ledger.standing() for turn in one.turns}
         self._sessions = {one.session for one in ledger.standing()}
         self._reasons: dict[str, dict[str, None]] = defaultdict(dict)
@@ -139,11 +139,10 @@ class _Lost:
                     self._reasons[name][ledger.lost[one.unit]] = None
 
     def of(self, wanted: Wanted) -> Iterator[GoldLost]:
-        query = wanted.query
-        for turn, name, home in zip(wanted.turns, query.gold_turns, wanted.homes, strict=True):
+        for turn, (home, name) in wanted.turns.items():
             if turn not in self._turns:
                 yield GoldLost(wanted.instance, home, name, self._why(self._reasons[f"turn {turn}"]))
-        for session, name in zip(wanted.sessions, query.gold_sessions, strict=True):
+        for session, name in wanted.sessions.items():
             if session not in self._sessions and (wanted.instance, name) not in self._named:
                 yield GoldLost(wanted.instance, name, None, self._why(self._reasons[f"session {session}"]))
 

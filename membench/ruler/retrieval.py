@@ -123,9 +123,8 @@ def _own(bench: Bench, text: TextOptions, instance: Instance, place: int, querie
             query=query,
             instance=instance.id,
             as_of=searched_at(arm.timeline, query, newest, arm.as_of),
-            sessions=query.gold_sessions,
-            turns=query.gold_turns,
-            homes=tuple(homes[turn] for turn in query.gold_turns),
+            sessions={session: session for session in query.gold_sessions},
+            turns={turn: (homes[turn], turn) for turn in query.gold_turns},
         )
         for query in queries
     ]

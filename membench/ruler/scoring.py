@@ -1,6 +1,6 @@
 """From a ranked list of fragments to the ranks of a query's gold."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,16 +12,16 @@ from membench.ruler.ledger import Written
 class Wanted:
     """A scored query as its pool knows it.
 
-    ``sessions`` and ``turns`` are its gold in the names of the pool, in the order of the query's own names for them;
-    ``homes`` the query's own name of the session of each turn; ``as_of`` the time that a search is told.
+    ``sessions`` and ``turns`` are its gold, by the names of the pool: the query's own names for each, which for a turn
+    are its session and itself. What is one to the pool is one here, under the first of its own names.
+    ``as_of`` is the time that a search is told.
     """
 
     query: Query
     instance: str
     as_of: datetime | None
-    sessions: tuple[str, ...]
-    turns: tuple[str, ...]
-    homes: tuple[str, ...]
+    sessions: Mapping[str, str]
+    turns: Mapping[str, tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +50,16 @@ def scored(wanted: Wanted, ranked: Sequence[tuple[Written, float]], with_turns: 
     return Scored(
         id=wanted.query.id,
         category=wanted.query.category,
-        gold_sessions=wanted.query.gold_sessions,
+        gold_sessions=tuple(wanted.sessions.values()),
         session_ranks=tuple(_ranks(wanted.sessions, sessions)),
         session_observed=len(sessions),
-        gold_turns=wanted.query.gold_turns,
+        gold_turns=tuple(turn for _, turn in wanted.turns.values()),
         turn_ranks=None if turns is None else tuple(_ranks(wanted.turns, turns)),
         turn_observed=None if turns is None else len(turns),
         hits=tuple((one.session, one.turns, score) for one, score in ranked),
     )
 
 
-def _ranks(gold: Sequence[str], ranked: Sequence[str]) -> Iterator[int | None]:
+def _ranks(gold: Iterable[str], ranked: Sequence[str]) -> Iterator[int | None]:
     places = {name: place for place, name in enumerate(ranked, start=1)}
     return (places.get(name) for name in gold)

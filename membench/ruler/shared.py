@@ -1,7 +1,8 @@
 """The shared pool: every distinct session of a corpus once, and the queries of all its instances over all of them.
 
 Two sessions are one candidate where the same turns are written of them, whichever instances they stand in and whatever
-they are called there: which of two equal texts comes back says nothing of a memory, so either is credited.
+they are called there: which of two equal texts comes back says nothing of a memory, so either is credited, and a query
+whose gold holds both wants one.
 """
 
 import hashlib
@@ -82,15 +83,15 @@ class SharedPool:
 
     def _wanted(self, query: Query, instance: Instance, names: dict[str, str], turns: dict[str, str]) -> Wanted:
         homes = {turn.id: session.id for session in instance.sessions for turn in session.turns}
-        return Wanted(
-            query=query,
-            instance=instance.id,
-            as_of=searched_at(self._arm.timeline, query, self._newest, self._arm.as_of),
-            sessions=tuple(names[name] for name in query.gold_sessions),
+        wanted: dict[str, str] = {}
+        for name in query.gold_sessions:
+            wanted.setdefault(names[name], name)
+        wanted_turns: dict[str, tuple[str, str]] = {}
+        for name in query.gold_turns:
             # A blank turn is never written, and no turn of a pool has its name.
-            turns=tuple(turns.get(name, f"{names[homes[name]]}:0") for name in query.gold_turns),
-            homes=tuple(homes[name] for name in query.gold_turns),
-        )
+            wanted_turns.setdefault(turns.get(name, f"{names[homes[name]]}:0"), (homes[name], name))
+        as_of = searched_at(self._arm.timeline, query, self._newest, self._arm.as_of)
+        return Wanted(query, instance.id, as_of, wanted, wanted_turns)
 
 
 def _renamed(session: Session, name: str, spoken: Sequence[Turn]) -> Session:

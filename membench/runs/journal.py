@@ -1,7 +1,8 @@
 """The finished parts of a run on disk, so that one that was killed goes on where it was.
 
-A journal is named after everything that decides a part's bytes: the head of the measurement, the source of this package
-and the versions of the libraries that take part. It is removed when its run ends well.
+A journal is named after everything that is known to decide a part's bytes: the head of the measurement, the memory's
+specification and the file that it names, the source of this package and the versions of the libraries that take part.
+It is removed when its run ends well.
 """
 
 import hashlib
@@ -14,8 +15,10 @@ from time import time
 from pydantic import TypeAdapter, ValidationError
 
 from membench.corpora.shards import Shard
+from membench.files.digest import sha256_of
 from membench.files.failures import storage_errors
 from membench.files.paths import unfinished_dir
+from membench.memories.spec import file_of
 from membench.reports.canonical import canonical_json
 from membench.reports.head import Head
 from membench.reports.provenance import versions
@@ -31,10 +34,15 @@ _KEPT_SECONDS = 14 * 86_400
 class Journal:
     """The parts of one arm that are finished. A line that was torn or altered, and all after it, is measured again."""
 
-    def __init__(self, root: Path, head: Head, shard: Shard | None, resume: bool) -> None:
-        """Begins anew unless ``resume``. Raises StorageError where the folder cannot be written."""
+    def __init__(self, root: Path, head: Head, shard: Shard | None, memory: str, resume: bool) -> None:
+        """Begins anew unless ``resume``. ``memory`` is its specification. Raises StorageError where the folder, or the
+        file that the specification names, cannot be used.
+        """
         digest = hashlib.sha256(canonical_json(head))
-        digest.update(f"{shard} {source_digest()} {sorted(versions().items())}".encode())
+        file = file_of(memory)
+        with storage_errors("read", file or Path()):
+            code = sha256_of(file) if file else None
+        digest.update(f"{shard} {memory} {code} {source_digest()} {sorted(versions().items())}".encode())
         self._path = unfinished_dir(root) / f"{digest.hexdigest()[:32]}.jsonl"
         self.parts: dict[str, Part] = {}
         with storage_errors("written", self._path):

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from membench.errors import ReportError, UsageError
+from membench.errors import UsageError
 from membench.files.atomic import ensure_writable
-from membench.reports.build import measurement_of
 from membench.reports.provenance import (
     SCHEMA,
     Embedding,
@@ -16,7 +15,6 @@ from membench.reports.provenance import (
     host,
     versions,
 )
-from membench.reports.recomputed import contradictions
 from membench.reports.shard import ShardFile, by_arm, read_shard
 from membench.runs.outcome import Outcome, write_outcome
 
@@ -34,12 +32,10 @@ def run_merge(
     """Merges the shards at ``paths``, files or folders that hold some, and writes each arm as `run_retrieval` does.
 
     Raises UsageError where they are not all shards of their arms, each once and all measured alike, ReportError for a
-    file that is no shard. Then nothing is written.
+    file that is no shard, or not as it was measured. Then nothing is written.
     """
     ensure_writable(report_dir)
     groups = by_arm([read_shard(path) for path in _files(paths)])
-    for group in groups:
-        _refuse_contradictions(group)
     return [_merged(group, report_dir, command, templates, source) for group in groups]
 
 
@@ -52,14 +48,6 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
         if not found:
             raise UsageError(f"{path} holds no shard: expected files named {SHARD_FILES}.")
         yield from found
-
-
-def _refuse_contradictions(group: Sequence[ShardFile]) -> None:
-    """A shard that was altered by hand would give figures that nobody measured."""
-    for file in group:
-        alone = measurement_of(file.shard.head, file.shard.parts)
-        for problem in contradictions(alone):
-            raise ReportError(f"{file.path} contradicts itself: {problem}", "Measure the shard again.")
 
 
 def _merged(
@@ -87,8 +75,8 @@ def _merged(
             versions=versions(),
         )
 
-    parts = [part for file in group for part in file.shard.parts]
-    return write_outcome(group[0].shard.head, parts, provenance_of, report_dir, templates)
+    parts = [part for file in group for part in file.shard.body.parts]
+    return write_outcome(group[0].shard.body.head, parts, provenance_of, report_dir, templates)
 
 
 def _seconds(runs: Sequence[ShardRun]) -> Seconds:

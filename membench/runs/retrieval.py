@@ -28,9 +28,8 @@ from membench.reports.provenance import (
     peak_memory_mb,
     versions,
 )
-from membench.reports.shard import SCHEMA as SHARD_SCHEMA
 from membench.reports.shard import Shard as ShardReport
-from membench.reports.shard import shard_stem
+from membench.reports.shard import shard_of, shard_stem
 from membench.ruler.fitness import refuse_unfit
 from membench.ruler.observer import Observer
 from membench.ruler.part import Part
@@ -121,22 +120,16 @@ def run_shard(
     started = _now()
 
     def written(taken: _Taken) -> ShardOutcome:
-        report = ShardReport(
-            schema=SHARD_SCHEMA,
-            number=shard.number,
-            of=shard.of,
-            head=taken.head,
-            run=ShardRun(
-                shard=f"{shard.number}/{shard.of}",
-                started=started,
-                seconds=taken.seconds,
-                embedding=taken.embedding,
-                resumed=taken.resumed,
-                peak_memory_mb=peak_memory_mb(),
-                host=host(),
-            ),
-            parts=taken.parts,
+        run = ShardRun(
+            shard=f"{shard.number}/{shard.of}",
+            started=started,
+            seconds=taken.seconds,
+            embedding=taken.embedding,
+            resumed=taken.resumed,
+            peak_memory_mb=peak_memory_mb(),
+            host=host(),
         )
+        report = shard_of(shard.number, shard.of, run, taken.head, taken.parts)
         path = report_dir / f"{shard_stem(taken.head, shard.number, shard.of)}.json"
         write_atomic(path, canonical_json(report))
         return ShardOutcome(path, report)
@@ -174,7 +167,7 @@ def _run(
         refuse_unfit(corpus, bench.arms, [bench.memory] * len(bench.arms))
         resume = request.memory in SETTINGS if request.resume is None else request.resume
         forget_old(root)
-        journals = [Journal(root, head, shard, resume) for head in heads]
+        journals = [Journal(root, head, shard, request.memory, resume) for head in heads]
         for journal in journals:
             stack.callback(journal.close)
         resumed = [len(journal.parts) for journal in journals]

@@ -32,8 +32,9 @@ def print_outcomes(outcomes: list[Outcome]) -> None:
         seconds = outcome.provenance.seconds
         if outcome.provenance.resumed:
             output.print(f"{_resumed(outcome.provenance.resumed)} finished before", soft_wrap=True)
+        summed = " (sums over the shards)" if outcome.provenance.shards else ""
         output.print(
-            f"ingest {seconds.ingest:.1f} s, search {seconds.search:.1f} s, whole run {seconds.run:.1f} s; "
+            f"ingest {seconds.ingest:.1f} s, search {seconds.search:.1f} s, whole run {seconds.run:.1f} s{summed}; "
             f"report: {outcome.report_path}\n",
             soft_wrap=True,
         )
@@ -42,17 +43,18 @@ def print_outcomes(outcomes: list[Outcome]) -> None:
 def print_shards(shards: list[ShardOutcome]) -> None:
     """A line for each shard, and how to merge them."""
     for outcome in shards:
-        shard = outcome.shard
-        queries = sum(len(part.findings.queries) for part in shard.parts)
+        shard, head = outcome.shard, outcome.shard.body.head
+        queries = sum(len(part.findings.queries) for part in shard.body.parts)
         output.print(
-            f"{shard.head.corpus.key}.{shard.head.arm.name}, shard {shard.run.shard}: {len(shard.parts):,} of "
-            f"{shard.head.corpus.instances:,} instances and {queries:,} scored queries "
+            f"{head.corpus.key}.{head.arm.name}, shard {shard.run.shard}: {len(shard.body.parts):,} of "
+            f"{head.corpus.instances:,} instances and {queries:,} scored queries "
             f"in {shard.run.seconds.run:.1f} s",
             soft_wrap=True,
         )
         if shard.run.resumed:
             output.print(f"{_resumed(shard.run.resumed)} finished before", soft_wrap=True)
-        output.print(f"when all {shard.of} are measured: membench merge {outcome.path.parent}\n", soft_wrap=True)
+        others = "" if shard.of == 1 else f"when all {shard.of} are measured: "
+        output.print(f"{others}membench merge {outcome.path.parent}\n", soft_wrap=True)
 
 
 def _resumed(pools: int) -> str:

@@ -211,7 +211,7 @@ def test_a_shard_is_measured_and_nothing_else_even_where_it_might_be_proposed(hu
     night = Nights(hub, tmp_path, capsys).night(measurements="", memory="bm25", shard="2/3", baseline_pr="true")
     assert (hub.requests, set(night.outputs)) == ([], {"report-dir", "cache-key"})
     (path,) = (night.workspace / night.outputs["report-dir"]).iterdir()
-    parts = json.loads(path.read_bytes())["parts"]
+    parts = json.loads(path.read_bytes())["body"]["parts"]
     queries = sum(len(part["findings"]["queries"]) for part in parts)
     assert night.summary.startswith("# membench: shard 2 of 3\n")
     assert f"sample.now.bm25: {len(parts)} of 9 instances, {queries} queries scored" in night.summary
@@ -240,6 +240,6 @@ def test_what_a_killed_job_had_finished_is_gone_on_with_from_its_cache(hub, tmp_
     night = nights.night(files={f".membench-cache/{name}": body for name, body in files_below(cache).items()}, **asked)
     (path,) = (night.workspace / night.outputs["report-dir"]).iterdir()
     shard = json.loads(path.read_bytes())
-    assert shard["run"]["resumed"] == len(shard["parts"]) > 0
+    assert shard["run"]["resumed"] == len(shard["body"]["parts"]) > 0
     assert f"{len(shard['parts'])} of them by a run that did not end" in night.summary
     assert not list(night.workspace.glob(pattern))

@@ -112,10 +112,16 @@ def test_a_twin_takes_no_second_rank(corpus_of, two_haystacks, memory_that):
     assert [hit[0] for hit in first.hits] == ["chat", "dog", "dog", "chat#2"]
 
 
-def test_two_gold_sessions_of_one_text_have_one_rank(corpus_of, two_haystacks, memory_that):
-    two_haystacks["instances"][1]["queries"][0]["gold_sessions"] = ["copy", "dog"]
-    (_, second, _) = shared(corpus_of(two_haystacks), memory_that()).queries
-    assert (second.gold_sessions, second.session_ranks) == (("copy", "dog"), (2, 2))
+def test_two_gold_sessions_of_one_text_are_one_gold_session(corpus_of, two_haystacks, memory_that):
+    query = two_haystacks["instances"][1]["queries"][0]
+    query |= {"gold_sessions": ["copy", "dog", "chat"], "gold_turns": ["copy-3", "dog-1", "dog-2"]}
+    corpus = corpus_of(two_haystacks)
+    result = shared(corpus, memory_that())
+    (_, second, _) = result.queries
+    assert (second.gold_sessions, second.session_ranks) == (("copy", "chat"), (2, 3))
+    assert (second.gold_turns, second.turn_ranks) == (("copy-3", "dog-1"), (3, 2))
+    for level in (reported(corpus, result).metrics.session, reported(corpus, result).metrics.turn):
+        assert all(figure.value <= 1 for row in (level.ndcg, level.recall_micro) for figure in row.values())
 
 
 def test_gold_that_stands_nowhere_is_named_as_its_query_names_it(corpus_of, two_haystacks, memory_that):

@@ -1,5 +1,6 @@
 """Shards, merged: the bytes of one machine, or a refusal that names what is missing, double or unlike."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -9,7 +10,9 @@ from membench.corpora.corpus import Reading
 from membench.corpora.selection import Slice
 from membench.corpora.shards import Shard
 from membench.errors import MembenchError, ReportError, UsageError
+from membench.reports.canonical import canonical_json
 from membench.reports.provenance import Provenance
+from membench.reports.shard import ShardBody
 from membench.ruler.observer import Silent
 from membench.runs.merging import run_merge
 from membench.runs.request import Request
@@ -132,8 +135,11 @@ def test_shards_of_another_number_of_shards_are_named(three, tmp_path):
 
 
 def altered(path: Path, folder: Path, change) -> Path:
+    """``path`` as a membench that had measured otherwise would have written it."""
     document = json.loads(path.read_bytes())
-    change(document)
+    change(document["body"])
+    body = ShardBody.model_validate_json(json.dumps(document["body"]))
+    document["sha256"] = hashlib.sha256(canonical_json(body)).hexdigest()
     copy = folder / path.name
     copy.write_text(json.dumps(document))
     return copy
@@ -175,7 +181,7 @@ def test_shards_of_two_corpora_are_refused(three, tmp_path, locomo_file):
 
 def test_an_instance_in_two_shards_is_named(three, tmp_path):
     def with_anothers(document):
-        document["parts"].append(json.loads(three[0].read_bytes())["parts"][0])
+        document["parts"].append(json.loads(three[0].read_bytes())["body"]["parts"][0])
 
     (tmp_path / "out").mkdir()
     message = refused([three[0], altered(three[2], tmp_path, with_anothers), three[4]], tmp_path / "out")
@@ -192,9 +198,9 @@ def test_an_instance_in_no_shard_is_named(three, tmp_path):
     ("content", "problem"),
     [
         (b"{", "is not JSON"),
-        (b"[]", "its schema is no string"),
+        (b"[]", "its schema is not given"),
         (b'{"schema": "membench.measurement/1"}', "its schema is 'membench.measurement/1'"),
-        (b'{"schema": "membench.shard/1"}', "number: Field required"),
+        (b'{"schema": "membench.shard/1"}', "Field required"),
     ],
 )
 def test_what_is_no_shard_is_refused(content, problem, tmp_path):
@@ -205,12 +211,23 @@ def test_what_is_no_shard_is_refused(content, problem, tmp_path):
 
 
 def test_a_shard_that_was_altered_is_refused(three, tmp_path):
-    def beyond(document):
-        document["parts"][0]["findings"]["queries"][0]["session_ranks"] = [999]
-
     (tmp_path / "out").mkdir()
-    message = refused([altered(three[0], tmp_path, beyond), *three[2::2]], tmp_path / "out", ReportError)
-    assert "contradicts itself" in message
+    changes = {
+        "ranks": lambda part: part["findings"]["queries"][0].update(session_ranks=[2]),
+        "impossible ranks": lambda part: part["findings"]["queries"][0].update(session_ranks=[-5]),
+        "no gold": lambda part: part["findings"]["queries"][0].update(session_ranks=[], gold_sessions=[]),
+        "no queries": lambda part: part["findings"].update(queries=[]),
+        "account": lambda part: part["findings"]["accounting"].update(written=-3),
+        "place": lambda part: part.update(place=7),
+        "instance": lambda part: part.update(instance="another"),
+    }
+    for name, change in changes.items():
+        document = json.loads(three[0].read_bytes())
+        change(document["body"]["parts"][0])
+        copy = tmp_path / three[0].name
+        copy.write_text(json.dumps(document))
+        message = refused([copy, *three[2::2]], tmp_path / "out", ReportError)
+        assert "is not as it was measured" in message, name
 
 
 def test_a_folder_without_a_shard_is_refused(tmp_path):

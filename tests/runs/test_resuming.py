@@ -153,6 +153,19 @@ def test_a_memory_of_the_callers_own_begins_anew_unless_it_is_asked_to(tmp_path,
     assert [one.provenance.resumed for one in run(root, reports, memory="kept:make", resume=True)] == [3, 3]
 
 
+def test_a_file_of_python_that_was_changed_is_measured_anew(tmp_path, monkeypatch):
+    root, reports, file = tmp_path / "cache", tmp_path / "reports", tmp_path / "mine.py"
+    for code, resumed in ((OWN, [3, 3]), (OWN.replace("-float(place)", "-2 * float(place)"), [0, 0])):
+        file.write_text(OWN)
+        monkeypatch.setenv("FAILS", "yes")
+        with pytest.raises(MemoryCallError):
+            run(root, reports, memory=f"{file}:make")
+        monkeypatch.delenv("FAILS")
+        file.write_text(code)
+        outcomes = run(root, reports, memory=f"{file}:make", resume=True)
+        assert [one.provenance.resumed for one in outcomes] == resumed
+
+
 OWN = """
 import os
 
