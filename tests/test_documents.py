@@ -41,7 +41,7 @@ def test_every_option_of_retrieval_is_in_the_readme_and_the_other_way_round():
     options = {name for parameter in command.params for name in parameter.opts if name.startswith("--")}
     section = README.split("## Options of `membench retrieval`")[1].split("\n## ")[0]
     named = set(re.findall(r"`(--[a-z-]+)", section))
-    assert named == options - {"--help", "--format", "--as-of", "--pool"}
+    assert named == options - {"--help", "--format", "--as-of"}
     assert {"--format", "--as-of"} <= set(re.findall(r"--[a-z-]+", README))
 
 

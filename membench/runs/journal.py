@@ -9,6 +9,8 @@ import hashlib
 import logging
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
+from io import BufferedRandom
 from pathlib import Path
 from time import time
 
@@ -35,8 +37,8 @@ class Journal:
     """The parts of one arm that are finished. A line that was torn or altered, and all after it, is measured again."""
 
     def __init__(self, root: Path, head: Head, shard: Shard | None, memory: str, resume: bool) -> None:
-        """Begins anew unless ``resume``. ``memory`` is its specification. Raises StorageError where the folder, or the
-        file that the specification names, cannot be used.
+        """Begins anew unless ``resume``. ``memory`` is its specification; StorageError where the file that it names
+        cannot be read. Where nothing can be written the run goes on without: it warns.
         """
         digest = hashlib.sha256(canonical_json(head))
         file = file_of(memory)
@@ -44,8 +46,9 @@ class Journal:
             code = sha256_of(file) if file else None
         digest.update(f"{shard} {memory} {code} {source_digest()} {sorted(versions().items())}".encode())
         self._path = unfinished_dir(root) / f"{digest.hexdigest()[:32]}.jsonl"
+        self._file: BufferedRandom | None = None
         self.parts: dict[str, Part] = {}
-        with storage_errors("written", self._path):
+        try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._path.touch()
             whole = 0
@@ -54,29 +57,43 @@ class Journal:
             self._file = self._path.open("r+b")
             self._file.truncate(whole)
             self._file.seek(whole)
+        except OSError as error:
+            self._do_without(error)
 
     def add(self, part: Part) -> None:
         """Keeps ``part``: it is there when this process is killed after that."""
+        if self._file is None:
+            return
         body = _PART.dump_json(part)
-        with storage_errors("written", self._path):
+        try:
             self._file.write(b"%08x %b\n" % (zlib.crc32(body), body))
             self._file.flush()
+        except OSError as error:
+            self._do_without(error)
 
     def close(self) -> None:
         """Leaves what is finished for the next run."""
-        self._file.close()
+        if self._file is not None:
+            # What a full disk did not take is tried once more here.
+            with suppress(OSError):
+                self._file.close()
+            self._file = None
 
     def discard(self) -> None:
         """The run ended well: nothing is left to go on with."""
-        self._file.close()
-        with storage_errors("written", self._path):
+        self.close()
+        with suppress(OSError):
             self._path.unlink(missing_ok=True)
+
+    def _do_without(self, error: OSError) -> None:
+        log.warning("%s: %s; this run cannot be gone on with if it is killed", self._path, error.strerror or error)
+        self.close()
 
 
 def forget_old(root: Path) -> None:
     """Removes what was begun a fortnight ago and never ended."""
     for path in unfinished_dir(root).glob("*.jsonl"):
-        with storage_errors("written", path):
+        with suppress(OSError):
             if time() - path.stat().st_mtime > _KEPT_SECONDS:
                 path.unlink()
 

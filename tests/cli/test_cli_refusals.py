@@ -172,7 +172,7 @@ def until(condition, process: subprocess.Popen[str]) -> None:
 def test_an_interrupt_in_mid_run_is_one_line_and_leaves_nothing(membench, tmp_path, monkeypatch, sent, code):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     process = membench.start("retrieval", "sample", "--workers", "1")
-    # The write-ahead log grows with the first 256 vectors: the run is in its ingest.
+    # The write-ahead log grows with every 64 vectors: the run is in its ingest.
     until(lambda: any(log.stat().st_size > 300_000 for log in membench.cache.glob("vectors/*-wal")), process)
     process.send_signal(sent)
     finished = membench.finish(process)
@@ -187,4 +187,4 @@ def test_an_interrupt_in_mid_run_is_one_line_and_leaves_nothing(membench, tmp_pa
     assert again.returncode == 0, again.stderr
     (summary,) = json.loads(again.stdout)
     provenance = json.loads(Path(membench.folder / summary["measurement"]).with_suffix(".provenance.json").read_text())
-    assert provenance["embedding"]["cached"] > 200
+    assert provenance["embedding"]["cached"] >= 64

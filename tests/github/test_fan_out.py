@@ -241,5 +241,5 @@ def test_what_a_killed_job_had_finished_is_gone_on_with_from_its_cache(hub, tmp_
     (path,) = (night.workspace / night.outputs["report-dir"]).iterdir()
     shard = json.loads(path.read_bytes())
     assert shard["run"]["resumed"] == len(shard["body"]["parts"]) > 0
-    assert f"{len(shard['parts'])} of them by a run that did not end" in night.summary
+    assert f"{len(shard['body']['parts'])} of them by a run that did not end" in night.summary
     assert not list(night.workspace.glob(pattern))

@@ -116,7 +116,7 @@ def test_longer_near_duplicates_are_not_the_limits_doing(tmp_path):
     measurement = episodic(tmp_path, memory_options={"dedup_threshold": "0.3", "max_chars": "none", "min_chars": "0"})
     assert measurement.accounting.displaced
     assert measurement.status == "unclean"
-    assert remedy(measurement) is None
+    assert remedy(measurement) == "--memory-option dedup=off"
 
 
 def test_no_option_is_named_where_nothing_is_amiss_or_the_memory_is_another(shared, clean, tmp_path):

@@ -173,4 +173,4 @@ def test_a_run_that_was_killed_goes_on_where_it_was(own_pools, cluster, client_c
     assert reports.measured == own_pools.measured
     # The fourth part was on its way into the journal.
     assert sum(one["resumed"] for one in reports.provenance) == 3
-    assert sum(rest.done["search"]) == rest.totals[1] - sum(begun.done["search"][:3])
+    assert sum(rest.done["search"]) == begun.totals[1] - sum(begun.done["search"][:3])
