@@ -101,6 +101,6 @@ class _Lines:
             return
         self._told = now
         share = sum(self._done.values()) / max(sum(self._totals.values()), 1)
-        left = (now - self._begun) * (1 - share) / share if share else 0.0
+        left = (now - self._begun) * max(1 - share, 0.0) / share if share else 0.0
         counts = ", ".join(f"{done:,}/{self._totals[phase]:,} {_UNITS[phase]}" for phase, done in self._done.items())
         errors.print(f"{counts}, about {left:,.0f} s left", soft_wrap=True)
