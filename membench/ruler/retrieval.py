@@ -1,23 +1,16 @@
 """The deterministic ruler: every haystack through the real write path, every question through the real search path."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 
 from membench.corpora.corpus import Corpus
 from membench.corpora.rendering import TextOptions
 from membench.corpora.types import Instance, Query
-from membench.embedding.cached import CachedEmbedder
-from membench.memories.protocol import Description
-from membench.ruler import calls
-from membench.ruler.accounting import Accounting
 from membench.ruler.arm import Arm
-from membench.ruler.fitness import refuse_unfit
 from membench.ruler.fragments import Fragment, fragments
-from membench.ruler.observer import Observer
-from membench.ruler.part import SHARED, Findings, Part, together
-from membench.ruler.pool import Bench, Timed, listed, measure_pool
-from membench.ruler.scoring import Scored, Wanted
+from membench.ruler.part import SHARED, Part
+from membench.ruler.pool import Bench, listed, measure_pool
+from membench.ruler.scoring import Wanted
 from membench.ruler.shared import SharedPool
 from membench.ruler.timeline import newest_of, searched_at, span_days
 
@@ -27,68 +20,15 @@ _FIRST, _AGAIN, _ONCE_MORE = "p1", "p0", "p2"
 _UNITS_AGAIN = 2000
 
 
-@dataclass(slots=True)
-class ArmResult:
-    """What measuring one arm gave: a part for each pool, and how long the calls took."""
-
-    arm: Arm
-    memory: Description
-    parts: list[Part] = field(default_factory=list)
-    timed: Timed = field(default_factory=Timed)
-
-    @property
-    def findings(self) -> Findings:
-        """Of all its pools."""
-        return together(self.parts)
-
-    @property
-    def queries(self) -> list[Scored]:
-        """The scored queries in the order of the corpus."""
-        return self.findings.queries
-
-    @property
-    def accounting(self) -> Accounting:
-        """Of all its pools."""
-        return self.findings.accounting
-
-    @property
-    def noisy(self) -> bool:
-        """Whether a search that was asked again gave another list."""
-        return self.findings.noisy
-
-
 Wants = Callable[[str, int], bool]
 """Whether the pool of an instance, or `SHARED`, is to be measured for the arm of that number."""
-
-
-def measure(
-    corpus: Corpus,
-    arms: Sequence[Arm],
-    embedder: CachedEmbedder | None,
-    observer: Observer,
-) -> list[ArmResult]:
-    """Measures ``arms`` on the whole of ``corpus``.
-
-    ``embedder`` is the one that the memories were built with, if any. Raises CorpusError for a corpus that cannot tell
-    one memory from another, UsageError for a timeline that it has no dates for, MemoryCallError and ModelError for a
-    call that fails.
-    """
-    results = [ArmResult(arm, calls.describe(arm.memory)) for arm in arms]
-    refuse_unfit(corpus, arms, [result.memory for result in results])
-    benches = [
-        Bench(result.arm, result.memory, embedder, observer, number, result.timed)
-        for number, result in enumerate(results)
-    ]
-    for number, part in measured_parts(corpus, benches, lambda pool, number: True):
-        results[number].parts.append(part)
-    return results
 
 
 def measured_parts(corpus: Corpus, benches: Sequence[Bench], wants: Wants) -> Iterator[tuple[int, Part]]:
     """Every part that ``wants`` asks for, with the number of its arm, as it is measured.
 
-    Own pools are measured an instance at a time, and all arms share its embeddings; a shared pool is one part. Errors
-    are those of `measure`, save what `refuse_unfit` raises.
+    Own pools are measured an instance at a time, and all arms share its embeddings; a shared pool is one part. Raises
+    MemoryCallError and ModelError for a call that fails.
     """
     own = [bench for bench in benches if bench.arm.pool == "own"]
     if own:

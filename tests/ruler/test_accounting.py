@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from ruled import measure
 
 from membench.embedding.cached import CachedEmbedder
 from membench.embedding.toy import ToyEmbedder
@@ -11,7 +12,6 @@ from membench.memories.protocol import Hit, Receipt
 from membench.ruler.accounting import GoldLost
 from membench.ruler.arm import Arm
 from membench.ruler.observer import Silent
-from membench.ruler.retrieval import measure
 
 STORED = Receipt("stored")
 

@@ -3,13 +3,13 @@
 import re
 
 import pytest
+from ruled import measure
 
 from membench.corpora.corpus import Reading, open_corpus
 from membench.corpora.selection import Slice
 from membench.errors import MemoryCallError
 from membench.ruler.arm import Arm
 from membench.ruler.observer import Silent
-from membench.ruler.retrieval import measure
 
 
 def test_a_memory_never_sees_an_id_of_the_corpus(longmemeval_s_file, tmp_path, memory_that):

@@ -1,13 +1,13 @@
 """LongMemEval through the ruler: every granularity and role, each session ranked by its best fragment."""
 
 import pytest
+from ruled import measure
 
 from membench.corpora.corpus import Reading, open_corpus
 from membench.corpora.selection import Slice
 from membench.memories.catalog import build_memory
 from membench.ruler.arm import Arm
 from membench.ruler.observer import Silent
-from membench.ruler.retrieval import measure
 
 
 def opened(path, folder, **reading):

@@ -5,6 +5,7 @@ import threading
 import time
 
 import pytest
+from ruled import measure
 
 from membench.embedding.choice import EmbedderChoice
 from membench.errors import MemoryCallError
@@ -14,7 +15,6 @@ from membench.reports.provenance import calls_of
 from membench.ruler.arm import Arm
 from membench.ruler.latency import Latency
 from membench.ruler.observer import Silent
-from membench.ruler.retrieval import measure
 
 
 def own(**said):

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from ruled import measure
 
 from membench.corpora.corpus import Reading, open_corpus
 from membench.errors import CorpusError, InstrumentError, MemoryCallError, ModelError, UsageError
@@ -11,7 +12,6 @@ from membench.memories.catalog import build_memory
 from membench.memories.protocol import Hit, Receipt
 from membench.ruler.arm import Arm
 from membench.ruler.observer import Silent
-from membench.ruler.retrieval import measure
 
 
 def run(corpus, memory, **arm):

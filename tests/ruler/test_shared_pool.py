@@ -4,6 +4,7 @@ import re
 from datetime import datetime
 
 import pytest
+from ruled import measure
 
 from membench.corpora.corpus import Reading, open_corpus
 from membench.corpora.selection import Slice
@@ -15,7 +16,6 @@ from membench.reports.build import head_of, measurement_of
 from membench.ruler.accounting import GoldLost
 from membench.ruler.arm import Arm
 from membench.ruler.observer import Silent
-from membench.ruler.retrieval import measure
 
 STORED = Receipt("stored")
 

@@ -1,6 +1,7 @@
 """A memory that gives back texts instead of ids is measured as well as one that gives back ids."""
 
 import pytest
+from ruled import measure
 
 from membench.embedding.cached import CachedEmbedder
 from membench.embedding.toy import ToyEmbedder
@@ -9,7 +10,6 @@ from membench.memories.protocol import Hit
 from membench.ruler.arm import Arm
 from membench.ruler.fragments import GRANULARITIES
 from membench.ruler.observer import Silent
-from membench.ruler.retrieval import measure
 
 
 class TextOnly:

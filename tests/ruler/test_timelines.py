@@ -3,11 +3,11 @@
 from datetime import datetime
 
 import pytest
+from ruled import measure
 
 from membench.errors import UsageError
 from membench.ruler.arm import Arm
 from membench.ruler.observer import Silent
-from membench.ruler.retrieval import measure
 
 OLD, NEWEST = datetime(2024, 1, 1, 10), datetime(2024, 3, 1, 10)
 GIVEN = datetime(2025, 6, 7)
