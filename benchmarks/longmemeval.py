@@ -11,22 +11,18 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from statistics import median
 from time import perf_counter
 
 import numpy as np
-from llama_cpp import Llama
 
-from benchmarks.embedding import seconds_of_loop
+from benchmarks.embedding import over_bare_loop
 from benchmarks.process import share_files
 from benchmarks.result import Result
 from benchmarks.texts import turn_texts
 from membench.corpora.corpus import Reading, open_corpus
 from membench.corpora.selection import Slice
 from membench.embedding.cache import CachedVector, VectorCache, space_name, text_key
-from membench.embedding.catalog import DEFAULT_MODEL, MODELS
 from membench.embedding.choice import EmbedderChoice, load_embedder
-from membench.embedding.store import verified_model
 from membench.files.paths import cache_root, vectors_dir
 from membench.reports.provenance import Provenance
 
@@ -111,34 +107,10 @@ def _shared(path: Path, root: Path) -> Iterator[Result]:
 
 
 def _cold(path: Path) -> Result:
-    """Tokens a second of the embedder over those of a bare loop, one context a core in both."""
     corpus = open_corpus(str(path), path.parent, Reading(part=Slice(instances=10)), "longmemeval")
     every = list(dict.fromkeys(text for text in turn_texts(corpus) if text))
     texts = every[:: len(every) // _TEXTS][:_TEXTS]
-    cores = os.cpu_count() or 1
-    model = str(verified_model(MODELS[DEFAULT_MODEL], cache_root()))
-    bare = [
-        Llama(
-            model, embedding=True, n_ctx=512, n_batch=512, n_ubatch=512, n_threads=1, n_threads_batch=1, verbose=False
-        )
-        for _ in range(cores)
-    ]
-    with load_embedder(EmbedderChoice(), cache_root(), cores) as ours:
-        tokens = sum(min(len(ours.tokens(text)), 512) for text in texts)
-        ratios, rates = [], []
-        for _ in range(_ROUNDS):
-            loop = seconds_of_loop(bare, texts)
-            begun = perf_counter()
-            ours.embed(texts, "document")
-            spent = perf_counter() - begun
-            ratios.append(loop / spent)
-            rates.append(tokens / spent)
-    return Result(
-        "token rate at LongMemEval's lengths over that of a bare loop, median of rounds",
-        f"{median(ratios):.2f} ({median(rates):.0f} tokens/s)",
-        "at least 0.95",
-        median(ratios) >= 0.95,
-    )
+    return over_bare_loop("embedding rate at LongMemEval's lengths over that of a bare loop", texts, _ROUNDS)
 
 
 def _sharded(path: Path) -> Result:
