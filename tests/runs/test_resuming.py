@@ -125,7 +125,15 @@ def test_another_arm_goes_on_with_nothing(asked, tmp_path):
     assert [outcome.provenance.resumed for outcome in outcomes] == [0, 0]
 
 
-@pytest.mark.parametrize("damage", [lambda data: data[:-7], lambda data: data[:200] + b"x" + data[201:], lambda _: b""])
+DAMAGE = {
+    "cut": lambda data: data[:-7],
+    "no JSON": lambda data: data[:200] + b"x" + data[201:],
+    "another number": lambda data: data.replace(b'"session_observed":', b'"session_observed":1', 1),
+    "empty": lambda data: b"",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
 def test_a_damaged_journal_is_measured_again_from_there(damage, whole, tmp_path):
     root, reports = tmp_path / "cache", tmp_path / "reports"
     reports.mkdir()
